@@ -128,7 +128,8 @@ impl Bo {
         }
     }
 
-    /// Whether the CPU caches the memory.
+    /// Whether the CPU caches the memory: then it is handed over to jobs.
+    #[inline]
     pub fn is_cached(&self) -> bool {
         !matches!(self.sight, Sight::Combined)
     }
@@ -219,12 +220,6 @@ impl Bo {
             }
         }
         Ok(())
-    }
-
-    /// Whether jobs that use it have to be told: [`Bo::hand_over`].
-    #[inline]
-    pub fn is_handed_over(&self) -> bool {
-        self.is_cached()
     }
 
     /// vkFlushMappedMemoryRanges: what the application wrote goes to memory.

@@ -72,6 +72,15 @@ impl IndexRange {
         self.have == self.count
     }
 
+    /// Bytes of an index.
+    fn index_bytes(&self) -> usize {
+        match self.ty {
+            vk::IndexType::UINT8_KHR => 1,
+            vk::IndexType::UINT16 => 2,
+            _ => 4,
+        }
+    }
+
     /// The index that restarts.
     pub fn restart(&self) -> u32 {
         match self.ty {
@@ -108,7 +117,8 @@ impl IndexRange {
         mut each: impl FnMut(&[u32]),
     ) -> Result<(), Error> {
         let place = binding.buffer.binding()?;
-        site.ledger.rests_on(place);
+        let first = self.address as usize;
+        site.ledger.rests_on_bytes(place, first..first + self.index_bytes() * self.have as usize)?;
         if let Some(indices) = site.shadows.find(self, place, site.changes) {
             if is_strict() {
                 let _check = site.device().physical().traffic().check();
@@ -137,11 +147,7 @@ impl IndexRange {
     fn each_in_memory(&self, place: &Binding, mut each: impl FnMut(&[u32])) -> Result<(), Error> {
         let memory = place.bo.access(Cause::Indices)?;
         let (mut bytes, mut values) = ([0; 4 * CHUNK], [0; CHUNK]);
-        let size = match self.ty {
-            vk::IndexType::UINT8_KHR => 1,
-            vk::IndexType::UINT16 => 2,
-            _ => 4,
-        };
+        let size = self.index_bytes();
         let (mut at, mut left) = (self.address as usize, self.have as usize);
         while left > 0 {
             let count = left.min(CHUNK);

@@ -372,7 +372,7 @@ impl Job {
         let Submit { color_write, zs_write, msaa_color_write, msaa_zs_write, .. } = &self.submit;
         let stores = [color_write, zs_write, msaa_color_write, msaa_zs_write];
         let mut stored = Vec::new();
-        for (place, used) in (0..).zip(&self.builder.used).filter(|(_, used)| used.bo.is_handed_over()) {
+        for (place, used) in (0..).zip(&self.builder.used).filter(|(_, used)| used.bo.is_cached()) {
             let writes = stores.iter().any(|store| store.is_some_and(|surface| surface.bo_index == place));
             used.bo.hand_over(writes, &used.parts)?;
             stored.extend(writes.then(|| used.bo.clone()));

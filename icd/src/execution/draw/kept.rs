@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::job::Job;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Look};
 use super::patches::Patches;
 use crate::execution::changes::Changes;
 use crate::foundation::debug::{Debug, flags};
@@ -48,6 +48,7 @@ struct Rest {
 pub struct Jobs {
     jobs: Vec<Job>,
     rests: Vec<Rest>,
+    looks: Vec<Look>,
     /// When building began.
     built: u64,
     patches: Patches,
@@ -117,8 +118,8 @@ impl Kept {
             self.misses += 1;
             return;
         };
-        let (patches, block) = (notes.patches, Box::new([0; BLOCK_WORDS]));
-        self.jobs = Some(Box::new(Jobs { jobs, rests, built, patches, block, _share: share }));
+        let (looks, patches, block) = (notes.looks, notes.patches, Box::new([0; BLOCK_WORDS]));
+        self.jobs = Some(Box::new(Jobs { jobs, rests, looks, built, patches, block, _share: share }));
     }
 }
 
@@ -127,7 +128,7 @@ impl Jobs {
     fn hold(&self, changes: &Changes) -> bool {
         self.rests.iter().all(|Rest { memory, version }| {
             memory.host_version() == *version && !changes.since(&memory.span(), self.built)
-        })
+        }) && self.looks.iter().all(Look::is_the_same)
     }
 
     /// Whether [`Jobs::refresh`] has to look at memory, at a time behind which all changes are still to come.

@@ -569,6 +569,45 @@ fn jobs_are_kept_until_what_shaped_them_changes() {
     assert_eq!(run(&segments), fourth);
 }
 
+/// The application writes to its index buffers when it likes; where it is cheap to see what is there, jobs are kept all the same.
+#[test]
+fn jobs_are_kept_while_indices_of_the_host_are_as_they_were() {
+    let gpu = Arc::new(GpuRecorder::new(Arc::new(Noop::new())));
+    let fixture = Fixture::on(device_on(gpu.clone()), (64, 64), 12);
+    let pipeline = fixture.pipeline(LIST);
+    let device = &fixture.device;
+    let info =
+        vk::BufferCreateInfo { size: 64, usage: vk::BufferUsageFlags::INDEX_BUFFER, ..Default::default() };
+    let indices = Buffer::new(device, &info).unwrap();
+    let memory = DeviceMemory::new(device, 4096, MemoryType::Host, Origin::Shared).unwrap();
+    indices.bind(&memory, 64).unwrap();
+    let (indices, (mapping, _)) = (Arc::new(indices), memory.map(0, 4096).unwrap());
+    let segments = Arc::new(fixture.record(fixture.whole(), |recording| {
+        recording.state.bind_pipeline(&pipeline);
+        recording.state.bind_vertices(0, [(&fixture.vertices, 0)].into_iter()).unwrap();
+        recording.state.bind_indices(&indices, 4, vk::IndexType::UINT32);
+        recording.draw(call(3, 0, Some(0))).unwrap();
+    }));
+    let queue = Queue::new(device.clone());
+    let run = || {
+        let segments = vec![segments.clone()];
+        queue.push(Work::Commands { waits: vec![], segments, signals: vec![], label: None }).unwrap();
+        queue.wait_idle().unwrap();
+        gpu.take().pop().map(|job| job.bos)
+    };
+    run();
+    let kept = run();
+    assert_eq!(run(), kept);
+    // Beside the draw's own.
+    [0, 64, 80].iter().for_each(|at| mapping.write_u32(*at, 5));
+    assert_eq!(run(), kept);
+    mapping.write_u32(76, 1);
+    let other = run();
+    assert_ne!(other, kept);
+    assert_eq!(run(), other);
+    assert_eq!(device.physical().traffic().total().of(Cause::Indices).read, 0);
+}
+
 #[test]
 fn indices_are_read_again_when_they_may_have_changed() {
     let fixture = Fixture::on(device_on(Arc::new(Noop::new())), (64, 64), 12);
