@@ -156,7 +156,7 @@ entry_points! {
         let bos = get::<OpenDevice>(device).physical().shared_bos();
         // All shared memory is of one type; the question is whether the descriptor is any BO's.
         bos.import(BorrowedFd::borrow_raw(fd)).map_err(|_| invalid())?;
-        (*out).memory_type_bits = MemoryType::Device.bit();
+        (*out).memory_type_bits = MemoryType::OF_SHARED;
         Ok(())
     }
 

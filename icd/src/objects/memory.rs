@@ -80,7 +80,10 @@ impl DeviceMemory {
             MemoryType::Cached => memory.settle(ty, Lease::whole(device.create_cached_bo(WHAT, size)?)),
             // What it becomes is decided by who uses it first: [`DeviceMemory::place`].
             MemoryType::Host if !is_shareable => device.check_size(WHAT, size)?,
-            MemoryType::Host | MemoryType::Device => {
+            MemoryType::Local if !is_shareable => {
+                memory.settle(ty, DeviceMemory::allocate(device, size, origin)?);
+            }
+            MemoryType::Local | MemoryType::Host | MemoryType::Device => {
                 memory.settle(MemoryType::Device, DeviceMemory::allocate(device, size, origin)?);
             }
         }
@@ -118,7 +121,7 @@ impl DeviceMemory {
     }
 
     /// Where it lies, for resources that may have memory of `types`. The host's own becomes the device's if the first to
-    /// use it wants that: some programs take the first type as if it were the only one.
+    /// use it wants that: some programs take the first type that they may map as if it were the only one.
     fn place(&self, types: u32) -> Result<&Place, Error> {
         if self.place.get().is_none() {
             let (device, size) = (&self.device, self.size);

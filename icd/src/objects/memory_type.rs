@@ -7,12 +7,14 @@ use crate::foundation::error::Error;
 /// A type of memory, in the order of VkPhysicalDeviceMemoryProperties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryType {
+    /// BOs that applications do not map: whatever is read of them stays as it is until a command changes it.
+    Local,
     /// The process's own memory, for buffers of uniforms and indices and nothing else: words of the ones go into the jobs'
     /// uniform streams, the others are looked at and rewritten, so that the CPU reads them, which is slow where it caches nothing.
     /// Jobs that read them themselves get copies. It stands in front of [`MemoryType::Device`], and looks like it, because
     /// applications take the first one that will do.
     Host,
-    /// BOs: contiguous memory that both sides see, mapped write-combined (vulkan-on-vc4.md §3).
+    /// BOs that both sides see, contiguous memory that is mapped write-combined (vulkan-on-vc4.md §3).
     Device,
     /// BOs that the CPU caches, and that are not coherent.
     Cached,
@@ -24,7 +26,12 @@ const READ_BY_HOST: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 );
 
 impl MemoryType {
-    const ALL: [MemoryType; 3] = [MemoryType::Host, MemoryType::Device, MemoryType::Cached];
+    const ALL: [MemoryType; 4] =
+        [MemoryType::Local, MemoryType::Host, MemoryType::Device, MemoryType::Cached];
+    /// The types of images.
+    pub const OF_IMAGES: u32 = MemoryType::Local.bit() | MemoryType::Device.bit();
+    /// The types of what others share.
+    pub const OF_SHARED: u32 = MemoryType::Device.bit();
 
     /// The types of a device, which may have memory that the CPU caches.
     pub fn of_device(has_cached: bool) -> &'static [MemoryType] {
@@ -40,21 +47,20 @@ impl MemoryType {
 
     /// The types that a buffer may have, bit n for type n: `all` of its device's, unless others share the memory.
     pub fn of_buffer(all: &[MemoryType], usage: vk::BufferUsageFlags, is_shared: bool) -> u32 {
-        let suits = |ty: &&MemoryType| match ty {
-            MemoryType::Host => !is_shared && READ_BY_HOST.contains(usage),
-            MemoryType::Device => true,
-            MemoryType::Cached => !is_shared,
-        };
+        if is_shared {
+            return MemoryType::OF_SHARED;
+        }
+        let suits = |ty: &&MemoryType| **ty != MemoryType::Host || READ_BY_HOST.contains(usage);
         all.iter().filter(suits).fold(0, |bits, ty| bits | ty.bit())
     }
 
     /// Its place in VkPhysicalDeviceMemoryProperties.
-    pub fn index(self) -> u32 {
+    pub const fn index(self) -> u32 {
         self as u32
     }
 
     /// Its bit in memoryTypeBits.
-    pub fn bit(self) -> u32 {
+    pub const fn bit(self) -> u32 {
         1 << self.index()
     }
 
@@ -62,6 +68,7 @@ impl MemoryType {
     pub fn flags(self) -> vk::MemoryPropertyFlags {
         let seen = vk::MemoryPropertyFlags::DEVICE_LOCAL | vk::MemoryPropertyFlags::HOST_VISIBLE;
         match self {
+            MemoryType::Local => vk::MemoryPropertyFlags::DEVICE_LOCAL,
             // That it is cached is not said: a type that is more than another stands behind that.
             MemoryType::Host | MemoryType::Device => seen | vk::MemoryPropertyFlags::HOST_COHERENT,
             MemoryType::Cached => seen | vk::MemoryPropertyFlags::HOST_CACHED,
@@ -79,8 +86,8 @@ mod tests {
         for (place, ty) in (0..).zip(all) {
             assert_eq!((ty.index(), MemoryType::of_index(place, all).ok()), (place, Some(*ty)));
         }
-        assert!(MemoryType::of_index(2, few).is_err());
-        assert!(MemoryType::of_index(3, all).is_err());
+        assert!(MemoryType::of_index(3, few).is_err());
+        assert!(MemoryType::of_index(4, all).is_err());
     }
 
     /// VkPhysicalDeviceMemoryProperties: who has fewer flags stands in front.
@@ -106,10 +113,11 @@ mod tests {
                 }
             }
         }
-        let [host, device, cached] = [MemoryType::Host, MemoryType::Device, MemoryType::Cached];
+        let [local, host, device, cached] = MemoryType::ALL;
         let uniform = vk::BufferUsageFlags::UNIFORM_BUFFER;
-        assert_eq!(of(uniform, false), host.bit() | device.bit() | cached.bit());
+        assert_eq!(of(uniform, false), local.bit() | host.bit() | device.bit() | cached.bit());
         assert_eq!(of(uniform, true), device.bit());
-        assert_eq!(of(uniform | vk::BufferUsageFlags::TRANSFER_DST, false), device.bit() | cached.bit());
+        let filled = uniform | vk::BufferUsageFlags::TRANSFER_DST;
+        assert_eq!(of(filled, false), local.bit() | device.bit() | cached.bit());
     }
 }

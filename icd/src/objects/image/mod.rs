@@ -355,7 +355,7 @@ impl Image {
         vk::MemoryRequirements {
             size: (self.skipped + self.size()).next_multiple_of(ALIGNMENT),
             alignment: ALIGNMENT,
-            memory_type_bits: MemoryType::Device.bit(),
+            memory_type_bits: MemoryType::OF_IMAGES,
         }
     }
 
