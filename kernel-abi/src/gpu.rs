@@ -146,27 +146,33 @@ impl Mapping {
             self.read(offset, bytemuck::cast_slice_mut(words));
             return *words == before[..words.len()];
         }
+        self.read_fours(offset, words, before)
+    }
+
+    /// [`Mapping::read_words`] in one pass, four words at a time: a loop over words counts more than it compares.
+    #[inline]
+    fn read_fours(&self, offset: usize, words: &mut [u32], before: &[u32]) -> bool {
         self.check(offset, size_of_val(words));
-        let (count, before) = (words.len(), &before[..words.len()]);
+        let before = &before[..words.len()];
         let first = self.ptr.as_ptr().wrapping_add(offset).cast::<u32>();
-        let mut different = 0;
-        // Four at a time, in two moves where the processor has such: a loop over words counts more than it compares.
-        let fours = words.chunks_exact_mut(4).zip(before.chunks_exact(4));
-        for (number, (words, before)) in fours.enumerate() {
-            // SAFETY: as in `read`, the range was checked; four words are two double words, wherever they lie.
-            unsafe {
-                let new = first.add(4 * number).cast::<[u64; 2]>().read_unaligned();
-                let old = before.as_ptr().cast::<[u64; 2]>().read_unaligned();
-                words.as_mut_ptr().cast::<[u64; 2]>().write_unaligned(new);
-                different |= (new[0] ^ old[0]) | (new[1] ^ old[1]);
-            }
+        // Processors have moves of several words at once for words that are aligned, as they mostly are.
+        match first.is_aligned() {
+            // SAFETY: the range was checked, and the mapping is live by the contract of `new`; four words from a multiple of
+            // four on are inside of it, and aligned.
+            true => fused(
+                words,
+                before,
+                |at| unsafe { first.add(at).cast::<[u32; 4]>().read() },
+                |at| unsafe { first.add(at).read() },
+            ),
+            // SAFETY: as above, but for the alignment.
+            false => fused(
+                words,
+                before,
+                |at| unsafe { first.add(at).cast::<[u32; 4]>().read_unaligned() },
+                |at| unsafe { first.add(at).read_unaligned() },
+            ),
         }
-        for number in count / 4 * 4..count {
-            // SAFETY: as above.
-            words[number] = unsafe { first.add(number).read_unaligned() };
-            different |= u64::from(words[number] ^ before[number]);
-        }
-        different == 0
     }
 
     /// Copies bytes from `offset` into `data`.
@@ -224,6 +230,28 @@ impl Mapping {
             self.len
         );
     }
+}
+
+/// Fills `words` by fours and the rest one by one; whether they are those of `before`, of which there are as many.
+#[inline(always)]
+fn fused(
+    words: &mut [u32],
+    before: &[u32],
+    four: impl Fn(usize) -> [u32; 4],
+    one: impl Fn(usize) -> u32,
+) -> bool {
+    let rest = words.len() / 4 * 4;
+    let mut different = 0;
+    for (number, (words, old)) in words.chunks_exact_mut(4).zip(before.chunks_exact(4)).enumerate() {
+        let new = four(4 * number);
+        words.copy_from_slice(&new);
+        different |= (new[0] ^ old[0]) | (new[1] ^ old[1]) | (new[2] ^ old[2]) | (new[3] ^ old[3]);
+    }
+    for at in rest..words.len() {
+        words[at] = one(at);
+        different |= words[at] ^ before[at];
+    }
+    different == 0
 }
 
 /// A render surface of a submission (kernel-abi.md §5.1).
@@ -420,4 +448,31 @@ pub trait Gpu: Send + Sync {
 
     /// Waits until the job is done; `Ok(false)` when `timeout` passed first, `None` waits forever.
     fn wait_seqno(&self, seqno: Seqno, timeout: Option<Duration>) -> Result<bool, GpuError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::mapping::MappedMemory;
+
+    #[test]
+    fn words_are_read_and_compared_by_fours_wherever_they_lie() {
+        let memory = MappedMemory::anonymous(4096).unwrap();
+        let mapping = memory.mapping();
+        let words: Vec<u32> = (1..20).map(|n| n * 0x0123_4567).collect();
+        for offset in [0, 4, 6, 1025] {
+            mapping.write(offset, bytemuck::cast_slice(&words));
+            for count in 0..=words.len() {
+                let mut before = words[..count].to_vec();
+                let mut read = vec![0; count];
+                assert!(mapping.read_fours(offset, &mut read, &before));
+                assert_eq!(read, before);
+                for number in 0..count {
+                    before[number] ^= 1 << number;
+                    assert!(!mapping.read_fours(offset, &mut read, &before), "word {number} of {count}");
+                    assert_eq!(read, words[..count]);
+                    before[number] = words[number];
+                }
+            }
+        }
+    }
 }
