@@ -11,7 +11,8 @@ use vc4::hw::MAX_VERTEX_INDEX;
 
 use super::bindings::Bindings;
 use super::gather::Gathered;
-use super::indices::{self, IndexRange, Order, RUN, Scan, whole};
+use super::index_range::IndexRange;
+use super::indices::{self, Order, RUN, Scan, whole};
 use super::site::Site;
 use crate::foundation::bo::Bo;
 use crate::foundation::debug::{slow, tells_slow};

@@ -1,11 +1,10 @@
 //! Index buffers: reading, and rewriting into lists.
 
-use ash::vk;
 use rustc_hash::FxHashMap;
 use vc4::cl::packets::PrimitiveMode;
 use vc4::hw::MAX_VERTEX_INDEX;
-use vc4_kernel_abi::BoHandle;
 
+use super::index_range::IndexRange;
 use super::site::Site;
 use crate::foundation::debug::is_strict;
 use crate::foundation::error::Error;
@@ -15,19 +14,6 @@ use crate::segments::IndexBinding;
 
 /// Indices that are read in one go.
 const CHUNK: usize = 256;
-
-/// Part of an index buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct IndexRange {
-    bo: BoHandle,
-    ty: vk::IndexType,
-    /// Byte of the first index in the BO.
-    address: u64,
-    /// Indices that a draw asks for …
-    count: u32,
-    /// … and those that the buffer holds.
-    have: u32,
-}
 
 /// What a draw must know of its indices beforehand.
 #[derive(Clone, Copy, Debug)]
@@ -39,57 +25,6 @@ pub(super) struct Scan {
 }
 
 impl IndexRange {
-    /// `count` indices from number `first` on.
-    pub fn new(binding: &IndexBinding, first: u32, count: u32) -> Result<IndexRange, Error> {
-        let size = match binding.ty {
-            vk::IndexType::UINT8_KHR => 1,
-            vk::IndexType::UINT16 => 2,
-            vk::IndexType::UINT32 => 4,
-            other => return Err(Error::InvalidUse(format!("indices of type {other:?}"))),
-        };
-        let place = binding.buffer.binding()?;
-        let start = binding.offset.saturating_add(u64::from(first) * size);
-        let there = binding.buffer.size().saturating_sub(start) / size;
-        // What lies behind the end is index 0, again and again: no primitive after the first few has an area.
-        let count = u64::from(count).min(there + 3) as u32;
-        let have = there.min(u64::from(count)) as u32;
-        let (bo, address) = (place.bo.handle(), place.offset.saturating_add(start));
-        Ok(IndexRange { bo, ty: binding.ty, address, count, have })
-    }
-
-    /// Byte of the first index in the BO.
-    pub fn address(&self) -> u64 {
-        self.address
-    }
-
-    /// How many there are; what a draw asks for far behind the buffer's end is left out.
-    pub fn count(&self) -> u32 {
-        self.count
-    }
-
-    /// The buffer holds all of them.
-    pub fn is_complete(&self) -> bool {
-        self.have == self.count
-    }
-
-    /// Bytes of an index.
-    fn index_bytes(&self) -> usize {
-        match self.ty {
-            vk::IndexType::UINT8_KHR => 1,
-            vk::IndexType::UINT16 => 2,
-            _ => 4,
-        }
-    }
-
-    /// The index that restarts.
-    pub fn restart(&self) -> u32 {
-        match self.ty {
-            vk::IndexType::UINT8_KHR => 0xff,
-            vk::IndexType::UINT16 => 0xffff,
-            _ => u32::MAX,
-        }
-    }
-
     /// Looks at every index; the binding is the one that the range was made of.
     pub fn scan(&self, site: Site<'_>, binding: &IndexBinding) -> Result<Scan, Error> {
         let mut scan = Scan { max: 0, restarts: false };
@@ -103,9 +38,9 @@ impl IndexRange {
 
     /// The indices; 0 where the buffer ends early.
     pub fn read(&self, site: Site<'_>, binding: &IndexBinding) -> Result<Vec<u32>, Error> {
-        let mut values = Vec::with_capacity(self.count as usize);
+        let mut values = Vec::with_capacity(self.count() as usize);
         self.each_chunk(site, binding, |indices| values.extend_from_slice(indices))?;
-        values.resize(self.count as usize, 0);
+        values.resize(self.count() as usize, 0);
         Ok(values)
     }
 
@@ -117,8 +52,8 @@ impl IndexRange {
         mut each: impl FnMut(&[u32]),
     ) -> Result<(), Error> {
         let place = binding.buffer.binding()?;
-        let first = self.address as usize;
-        site.ledger.rests_on_bytes(place, first..first + self.index_bytes() * self.have as usize)?;
+        let first = self.address() as usize;
+        site.ledger.rests_on_bytes(place, first..first + self.index_bytes() * self.have())?;
         if let Some(indices) = site.shadows.find(self, place, site.changes) {
             if is_strict() {
                 let _check = site.device().physical().traffic().check();
@@ -131,10 +66,10 @@ impl IndexRange {
             indices.chunks(CHUNK).for_each(each);
             return Ok(());
         }
-        if !site.shadows.wants(self.have as usize, place) {
+        if !site.shadows.wants(self.have(), place) {
             return self.each_in_memory(place, each);
         }
-        let mut all = Vec::with_capacity(self.have as usize);
+        let mut all = Vec::with_capacity(self.have());
         self.each_in_memory(place, |indices| {
             all.extend_from_slice(indices);
             each(indices);
@@ -148,7 +83,7 @@ impl IndexRange {
         let memory = place.bo.access(Cause::Indices)?;
         let (mut bytes, mut values) = ([0; 4 * CHUNK], [0; CHUNK]);
         let size = self.index_bytes();
-        let (mut at, mut left) = (self.address as usize, self.have as usize);
+        let (mut at, mut left) = (self.address() as usize, self.have());
         while left > 0 {
             let count = left.min(CHUNK);
             let (bytes, values) = (&mut bytes[..size * count], &mut values[..count]);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use rustc_hash::FxHashMap;
 
-use super::indices::IndexRange;
+use super::index_range::IndexRange;
 use crate::execution::changes::Changes;
 use crate::objects::heap::Lease;
 use crate::objects::memory::Binding;
