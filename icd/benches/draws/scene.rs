@@ -217,8 +217,10 @@ impl Scene {
     }
 }
 
-unsafe fn memory(device: &ash::Device, size: u64) -> vk::DeviceMemory {
-    let info = vk::MemoryAllocateInfo::default().allocation_size(size);
+/// Memory of the first type that the host sees: in front of those there is one that it does not.
+unsafe fn memory(device: &ash::Device, needs: vk::MemoryRequirements) -> vk::DeviceMemory {
+    let index = (needs.memory_type_bits & !1).trailing_zeros();
+    let info = vk::MemoryAllocateInfo::default().allocation_size(needs.size).memory_type_index(index);
     // SAFETY: valid usage.
     unsafe { device.allocate_memory(&info, None) }.unwrap()
 }
@@ -238,7 +240,7 @@ unsafe fn memory_of(
     // SAFETY: valid usage.
     unsafe {
         let buffer = device.create_buffer(&info, None).unwrap();
-        let memory = memory(device, device.get_buffer_memory_requirements(buffer).size);
+        let memory = memory(device, device.get_buffer_memory_requirements(buffer));
         device.bind_buffer_memory(buffer, memory, 0).unwrap();
         (buffer, memory)
     }
@@ -257,7 +259,7 @@ unsafe fn image(device: &ash::Device, edge: u32, usage: vk::ImageUsageFlags) -> 
     // SAFETY: valid usage.
     unsafe {
         let image = device.create_image(&info, None).unwrap();
-        let memory = memory(device, device.get_image_memory_requirements(image).size);
+        let memory = memory(device, device.get_image_memory_requirements(image));
         device.bind_image_memory(image, memory, 0).unwrap();
         let range = vk::ImageSubresourceRange {
             aspect_mask: vk::ImageAspectFlags::COLOR,
