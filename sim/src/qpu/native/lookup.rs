@@ -3,7 +3,7 @@
 //! interpreter's functions do it.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlags, Value, types};
 
 use super::emit::{ADDRESS, Emitter, LITTLE, trusted};
 use super::layout::{self, VECTOR_BYTES, VECTORS, context};
@@ -67,12 +67,7 @@ impl Emitter<'_> {
         let lookups = self.build.ins().load(types::I64, trusted(), self.context, context::LOOKUPS as i32);
         let lookups = self.build.ins().iadd_imm(lookups, 1);
         self.build.ins().store(trusted(), lookups, self.context, context::LOOKUPS as i32);
-        self.build.ins().jump(done, &[]);
-
-        self.build.switch_to_block(call);
-        otherwise(self);
-        self.build.ins().jump(done, &[]);
-        self.build.switch_to_block(done);
+        self.or_else([call, done], otherwise);
     }
 
     /// Writes a slot to another parameter of a unit's, whose configuration word is the next uniform.
@@ -105,12 +100,7 @@ impl Emitter<'_> {
         self.build.ins().store(trusted(), more, unit, tmu::WRITTEN as i32);
         let next = self.build.ins().iadd_imm(at, size_of::<u32>() as i64);
         self.build.ins().store(trusted(), next, self.qpu, layout::UNIFORMS as i32);
-        self.build.ins().jump(done, &[]);
-
-        self.build.switch_to_block(call);
-        otherwise(self);
-        self.build.ins().jump(done, &[]);
-        self.build.switch_to_block(done);
+        self.or_else([call, done], otherwise);
     }
 
     /// Moves a unit's oldest result to r4.
@@ -133,8 +123,12 @@ impl Emitter<'_> {
         self.build.ins().store(trusted(), next, unit, tmu::FIRST as i32);
         let fewer = self.build.ins().iadd_imm(count, -1);
         self.build.ins().store(trusted(), fewer, unit, tmu::COUNT as i32);
-        self.build.ins().jump(done, &[]);
+        self.or_else([call, done], otherwise);
+    }
 
+    /// Ends what the code does by itself, and has `otherwise` do it where it does not.
+    fn or_else(&mut self, [call, done]: [Block; 2], otherwise: impl FnOnce(&mut Self)) {
+        self.build.ins().jump(done, &[]);
         self.build.switch_to_block(call);
         otherwise(self);
         self.build.ins().jump(done, &[]);
