@@ -647,10 +647,18 @@ fn indices_are_read_again_when_they_may_have_changed() {
     let segments = vec![Arc::new(vec![Segment::Cpu(Arc::new(fill))])];
     queue.push(Work::Commands { waits: vec![], segments, signals: vec![], label: None }).unwrap();
     assert_eq!([read(&indices), read(&indices)], [12, 0]);
-    // Others may lie where these have lain.
-    drop((indices, memory));
-    let (indices, _memory) = make();
-    assert_eq!([read(&indices), read(&indices)], [12, 0]);
+    // Others may lie where these have lain, as soon as the queue has forgotten them.
+    let (unmapped, its_memory) = make();
+    assert_eq!([read(&unmapped), read(&unmapped)], [12, 0]);
+    let place = unmapped.binding().unwrap().span();
+    drop((unmapped, its_memory));
+    let there = |(indices, _): &(Arc<Buffer>, DeviceMemory)| indices.binding().unwrap().span() == place;
+    let again = std::iter::repeat_with(|| {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        make()
+    });
+    let (other, _its_memory) = again.take(5000).find(there).expect("memory comes back");
+    assert_eq!([read(&other), read(&other)], [12, 0]);
 }
 
 #[test]
