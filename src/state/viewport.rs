@@ -215,6 +215,20 @@ impl PixelRect {
         }
     }
 
+    /// The smallest rectangle around both; one that is empty adds nothing.
+    pub fn join(self, other: PixelRect) -> PixelRect {
+        match (self.is_empty(), other.is_empty()) {
+            (_, true) => self,
+            (true, _) => other,
+            _ => PixelRect {
+                left: self.left.min(other.left),
+                top: self.top.min(other.top),
+                right: self.right.max(other.right),
+                bottom: self.bottom.max(other.bottom),
+            },
+        }
+    }
+
     /// The rectangle as seen from a pixel; saturates.
     pub fn seen_from(self, [x, y]: [u32; 2]) -> PixelRect {
         PixelRect {

@@ -194,7 +194,8 @@ impl Executor {
     fn render(&mut self, render: &RenderSegment) -> Result<(), Error> {
         render.memo.with(|kept: &mut Kept| {
             let began = self.changes.now();
-            if let Some(jobs) = kept.jobs(&self.changes) {
+            let is_counted = self.queries.monitor().is_some();
+            if let Some(jobs) = kept.jobs(&self.changes, is_counted) {
                 let are_old = jobs.are_old(&self.changes, began);
                 self.changes.by_pass(&render.target);
                 return self.submit_again(render, jobs, are_old);
@@ -211,7 +212,7 @@ impl Executor {
                 Ok(())
             })?;
             let most = self.device.physical().heap_size() / KEPT_PART;
-            kept.keep(ledger, jobs, began, (&self.budget, most));
+            kept.keep(ledger, jobs, (began, is_counted), (&self.budget, most));
             Ok(())
         })
     }
@@ -232,7 +233,8 @@ impl Executor {
         let iota = self.iota.clone();
         let mut memory = std::mem::take(&mut self.memory);
         let (changes, shadows) = (std::mem::take(&mut self.changes), std::mem::take(&mut self.shadows));
-        let site = Site { iota: &iota, ledger, shadows: &shadows, changes: &changes };
+        let is_counted = self.queries.monitor().is_some();
+        let site = Site { iota: &iota, ledger, shadows: &shadows, changes: &changes, is_counted };
         let built = draw::build(site, render, &mut memory, &mut |job| submit(self, job));
         (self.memory, self.changes, self.shadows) = (memory, changes, shadows);
         built
@@ -282,7 +284,8 @@ impl Executor {
         let checked = ready.and_then(|ready| {
             if ready {
                 let (ledger, shadows) = (&Ledger::default(), &self.shadows);
-                let site = Site { iota: &self.iota, ledger, shadows, changes: &self.changes };
+                let site =
+                    Site { iota: &self.iota, ledger, shadows, changes: &self.changes, is_counted: false };
                 drawing.renders.iter().try_for_each(|render| draw::check(site, render))?;
             }
             Ok(ready)

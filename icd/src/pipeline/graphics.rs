@@ -21,6 +21,7 @@ use vc4_shaders::program::{self, Descriptor, Program, SampleBo, Texture, Uniform
 use super::assembly::RasterWindow;
 use super::cache::PipelineCache;
 use super::dynamic::Dynamic;
+use super::effects::Effects;
 use super::info::GraphicsInfo;
 use super::kinds::{Kinds, Switches};
 use super::programs::Programs;
@@ -134,6 +135,8 @@ pub struct Compiled {
     pub raster: Raster,
     /// Depth and stencil; `None` without such an attachment.
     pub depth_stencil: Option<DepthStencil>,
+    /// What draws may do to attachments.
+    pub effects: Effects,
     /// Attributes advance after several instances, or never.
     divides: bool,
     /// How often draws are drawn: once, or once for each sample.
@@ -371,6 +374,7 @@ impl Compiled {
             || state.polygon.is_some_and(|polygon| polygon.slope_bias);
         let programs = programs(&mut state)?;
         let mut compiled = Compiled {
+            effects: Effects::new(info, &colors, depth_stencil.as_ref(), programs.shade()),
             gpu: device.gpu().clone(),
             name: info.name.clone(),
             programs,

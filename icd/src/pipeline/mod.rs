@@ -12,6 +12,7 @@ mod clears;
 #[cfg(feature = "compute")]
 mod compute;
 pub mod dynamic;
+mod effects;
 mod graphics;
 pub mod info;
 #[cfg(feature = "compute")]
@@ -35,6 +36,7 @@ pub use cache::PipelineCache;
 pub use clears::{Cleared, Clears};
 #[cfg(feature = "compute")]
 pub use compute::ComputePipeline;
+pub use effects::Effects;
 pub use graphics::{Compiled, Pipeline, ProgramBo, Slice, Textures, Variant, VariantKey};
 pub use object::PipelineObject;
 pub use recipe::{BLOCK_WORDS, Block, Inputs, Relayed, set_bit, set_bits};

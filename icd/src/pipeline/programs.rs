@@ -106,6 +106,11 @@ impl Programs {
         }
     }
 
+    /// Whether they have a fragment stage.
+    pub(super) fn shade(&self) -> bool {
+        !matches!(self, Programs::Compiled(spirv) if spirv.fragment.is_none())
+    }
+
     /// Images that the stages of `built` programs look at, used or not.
     pub(super) fn textures(&self, built: &program::Pipeline) -> Vec<program::Texture> {
         let mut textures = built.textures.clone();

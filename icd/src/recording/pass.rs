@@ -199,7 +199,7 @@ impl Pass {
             target.depth_stencil_store = self.is_kept((index, view));
         }
         target.count_samples();
-        for pass in 0..target.passes() {
+        for pass in target.passes() {
             let places: Vec<_> = target.pass(pass).views().filter_map(|view| view.shape()).collect();
             if !places.is_empty() && common_width(&places).is_none() {
                 let widths: Vec<u32> = places.iter().map(|place| place.padded_width()).collect();
@@ -296,6 +296,7 @@ impl Pass {
             store,
             resolve: None,
             is_read,
+            is_idle: false,
         }));
         Ok(())
     }

@@ -10,6 +10,7 @@ mod memo;
 mod rectangle;
 mod segment;
 mod target;
+mod trim;
 
 pub use draw::{DrawCall, DrawParameters, IndexBinding, IndirectDraw};
 pub use labelled::Labelled;

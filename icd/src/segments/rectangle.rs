@@ -44,6 +44,7 @@ impl Rectangle {
             store: true,
             resolve: None,
             is_read: false,
+            is_idle: false,
         };
         let colors = (0..view.stored.planes()).map(color).collect();
         let target = Target { colors, ..Target::empty(size, area) };

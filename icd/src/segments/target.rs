@@ -67,12 +67,14 @@ pub struct ColorTarget {
     pub resolve: Option<Arc<ImageView>>,
     /// Whether the fragment stage may read the attachment, too.
     pub is_read: bool,
+    /// Memory holds it already, and no draw changes it ([`Target::trimmed`]).
+    pub is_idle: bool,
 }
 
 /// What a render segment draws to.
 #[derive(Clone)]
 pub struct Target {
-    /// Colours: the segment is drawn once for each, and once without any (T-MRT, T-WIDE).
+    /// Colours: the segment is drawn once for each, and once without any (T-MRT, T-WIDE). Idle ones are not drawn.
     pub colors: Vec<ColorTarget>,
     /// Depth and stencil.
     pub depth_stencil: Option<Arc<ImageView>>,
@@ -204,16 +206,20 @@ impl Target {
         self.area.seen_from(self.origin())
     }
 
-    /// How often the segment is drawn.
-    pub fn passes(&self) -> usize {
-        self.colors.len().max(1)
+    /// The passes of the segment, by number: one for each colour that is not idle, and one where there is none.
+    pub fn passes(&self) -> impl DoubleEndedIterator<Item = usize> + use<'_> {
+        let alone = self.colors.iter().all(|color| color.is_idle);
+        (0..self.colors.len().max(1)).filter(move |&pass| match alone {
+            true => pass == 0,
+            false => !self.colors[pass].is_idle,
+        })
     }
 
     /// What pass number `pass` draws to: one colour. All begin with the same depth and stencil, so only the last stores
     /// them.
     pub fn pass(&self, pass: usize) -> Target {
         Target {
-            colors: self.colors.get(pass).cloned().into_iter().collect(),
+            colors: self.colors.get(pass).filter(|color| !color.is_idle).cloned().into_iter().collect(),
             depth_stencil_store: self.depth_stencil_store && self.is_last(pass),
             ..self.clone()
         }
@@ -226,7 +232,7 @@ impl Target {
 
     /// Whether pass number `pass` is the last one.
     pub fn is_last(&self, pass: usize) -> bool {
-        pass + 1 == self.passes()
+        self.passes().next_back() == Some(pass)
     }
 }
 

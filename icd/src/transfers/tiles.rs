@@ -123,6 +123,7 @@ fn segment(
         store,
         resolve: to.clone(),
         is_read: false,
+        is_idle: false,
     };
     let colors = (0..view.stored.planes()).map(color).collect();
     let target = Target { colors, samples, ..Target::empty(size, area) };

@@ -425,7 +425,7 @@ mod tests {
         let target = Target::empty((64, 64), PixelRect::new(0, 0, 64, 64));
         let (iota, ledger) = (Iota::new(device()), Ledger::default());
         let (shadows, changes) = (&Shadows::default(), &Changes::default());
-        let site = Site { iota: &iota, ledger: &ledger, shadows, changes };
+        let site = Site { iota: &iota, ledger: &ledger, shadows, changes, is_counted: false };
         let submit = surfaces::describe(site, &target, None, &mut job).unwrap();
         let error = job.finish(submit, &target).inspect().unwrap_err();
         assert_eq!(error.result(), ash::vk::Result::ERROR_DEVICE_LOST);

@@ -51,6 +51,8 @@ pub struct Jobs {
     looks: Vec<Look>,
     /// When building began.
     built: u64,
+    /// A query counted them.
+    is_counted: bool,
     patches: Patches,
     block: Box<Block>,
     _share: Share,
@@ -72,9 +74,9 @@ impl Drop for Share {
 }
 
 impl Kept {
-    /// The jobs, if what they rest on has not changed.
-    pub fn jobs(&mut self, changes: &Changes) -> Option<&mut Jobs> {
-        if self.jobs.as_ref().is_some_and(|jobs| !jobs.hold(changes)) {
+    /// The jobs, if what they rest on has not changed. `is_counted`: whether a query counts what they draw.
+    pub fn jobs(&mut self, changes: &Changes, is_counted: bool) -> Option<&mut Jobs> {
+        if self.jobs.as_ref().is_some_and(|jobs| jobs.is_counted != is_counted || !jobs.hold(changes)) {
             self.misses += 1;
             self.jobs = None;
         } else if self.jobs.is_some() {
@@ -94,8 +96,14 @@ impl Kept {
     }
 
     /// Keeps jobs in the order of their submission, if they may be good for another time. `built` is the time at which
-    /// building began; `most` bytes may be kept in all.
-    pub fn keep(&mut self, ledger: Ledger, mut jobs: Vec<Job>, built: u64, (budget, most): (&Budget, u64)) {
+    /// building began, and whether a query counted; `most` bytes may be kept in all.
+    pub fn keep(
+        &mut self,
+        ledger: Ledger,
+        mut jobs: Vec<Job>,
+        (built, is_counted): (u64, bool),
+        (budget, most): (&Budget, u64),
+    ) {
         let Some(mut notes) = ledger.into_notes() else { return };
         let rests: Vec<Rest> =
             notes.rests.into_values().map(|(memory, version)| Rest { memory, version }).collect();
@@ -119,7 +127,8 @@ impl Kept {
             return;
         };
         let (looks, patches, block) = (notes.looks, notes.patches, Box::new([0; BLOCK_WORDS]));
-        self.jobs = Some(Box::new(Jobs { jobs, rests, looks, built, patches, block, _share: share }));
+        self.jobs =
+            Some(Box::new(Jobs { jobs, rests, looks, built, is_counted, patches, block, _share: share }));
     }
 }
 

@@ -36,9 +36,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use vc4::hw::MAX_DRAWS_PER_BIN_LIST;
+use vc4::state::PixelRect;
 
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
+use crate::foundation::facts::facts;
 use crate::foundation::traffic::Cause;
 use crate::objects::query::Drawn;
 use crate::pipeline::{Compiled, Slice, Workshop};
@@ -77,7 +79,12 @@ pub fn build(
     memory: &mut JobBuilder,
     submit: &mut dyn FnMut(&mut Job) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    for (number, mut target) in segment.target.parts().into_iter().enumerate() {
+    let trimmed = match site.is_counted {
+        true => Some(segment.target.clone()),
+        false => segment.target.trimmed(&segment.draws),
+    };
+    let Some(target) = trimmed else { return Ok(()) };
+    for (number, mut target) in target.parts().into_iter().enumerate() {
         // All parts draw the same.
         target.counts_draws &= number == 0;
         build_part(site, (&target, &segment.draws), memory, submit)?;
@@ -92,18 +99,18 @@ fn build_part(
     memory: &mut JobBuilder,
     submit: &mut dyn FnMut(&mut Job) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let passes = target.passes();
-    if passes == 1 {
-        return build_pass(site, (target, draws), (0, None), memory, submit);
+    let passes: Vec<usize> = target.passes().collect();
+    if let [pass] = passes[..] {
+        return build_pass(site, (target, draws), (pass, None), memory, submit);
     }
-    let aside = (0..passes).map(|pass| surfaces::aside(site, target, pass));
-    let aside = aside.collect::<Result<Vec<_>, _>>()?;
+    let aside = passes.iter().map(|&pass| Ok((pass, surfaces::aside(site, target, pass)?)));
+    let aside = aside.collect::<Result<Vec<_>, Error>>()?;
     // Where the draws need several jobs, each pass begins the next one with what the last pass of the job before left in
     // depth and stencil. All passes split at the same draws.
-    let mut jobs: Vec<_> = Vec::with_capacity(passes);
-    for (pass, aside) in aside.iter().enumerate() {
+    let mut jobs: Vec<_> = Vec::with_capacity(passes.len());
+    for (pass, aside) in &aside {
         let mut built = VecDeque::new();
-        build_pass(site, (target, draws), (pass, aside.as_ref()), memory, &mut |job| {
+        build_pass(site, (target, draws), (*pass, aside.as_ref()), memory, &mut |job| {
             built.push_back(std::mem::take(job));
             Ok(())
         })?;
@@ -111,9 +118,9 @@ fn build_part(
     }
     while jobs.iter().any(|built| !built.is_empty()) {
         jobs.iter_mut().filter_map(VecDeque::pop_front).try_for_each(|mut job| submit(&mut job))?;
-        for (pass, aside) in aside.iter().enumerate() {
+        for (pass, aside) in &aside {
             if let Some(aside) = aside {
-                submit(&mut surfaces::bring_back(site, target, pass, aside)?)?;
+                submit(&mut surfaces::bring_back(site, target, *pass, aside)?)?;
             }
         }
     }
@@ -136,6 +143,7 @@ fn build_pass(
         job: std::mem::take(memory),
         streams: Streams::default(),
         is_first: true,
+        touched: NOWHERE,
         binned: 0,
         primitive_bytes: tiles(target).min(TILES_PER_PRIMITIVE) * BYTES_IN_TILE,
         indices: None,
@@ -191,6 +199,9 @@ pub fn check(site: Site<'_>, segment: &RenderSegment) -> Result<(), Error> {
     Ok(())
 }
 
+/// No pixel.
+const NOWHERE: PixelRect = PixelRect { left: 0, top: 0, right: 0, bottom: 0 };
+
 struct Builder<'a> {
     site: Site<'a>,
     target: &'a Target,
@@ -199,6 +210,8 @@ struct Builder<'a> {
     job: JobBuilder,
     streams: Streams,
     is_first: bool,
+    /// What draws of the job may change.
+    touched: PixelRect,
     /// Bytes of tile lists that the job's draws may take.
     binned: u64,
     /// Those of one primitive.
@@ -416,8 +429,11 @@ impl Builder<'_> {
         instance: u32,
     ) -> Result<bool, Error> {
         if bindings.changes.intersects(Changes::PROGRAMS | Changes::STATE | Changes::JOB) {
-            let Some(window) = packets::window(&bindings.state, self.target) else { return Ok(false) };
+            let area = packets::area(&bindings.state, self.target);
+            let window = area.seen_from(self.target.origin()).clip_window(facts().guard_band);
+            let Some(window) = window else { return Ok(false) };
             packets::state(&mut self.job, bindings, window)?;
+            self.touched = self.touched.join(area);
         }
         self.streams.write(&mut self.job, bindings, piece, instance)?;
         (bindings.changes, bindings.changed_sets) = (Changes::empty(), 0);
@@ -427,6 +443,15 @@ impl Builder<'_> {
     #[inline(never)]
     fn finish_job(&mut self, is_last: bool) -> Result<(), Error> {
         let target = part(self.target, self.is_first, is_last).pass(self.pass);
+        let touched = std::mem::replace(&mut self.touched, NOWHERE);
+        // Queries count jobs that change nothing, too, and what is drawn aside is brought back as a whole.
+        let target = match self.site.is_counted || self.aside.is_some() {
+            true => target,
+            false => match target.within(touched) {
+                Some(target) => target,
+                None => return Ok(()),
+            },
+        };
         self.is_first = false;
         let mut job = std::mem::take(&mut self.job);
         let submit = surfaces::describe(self.site, &target, self.aside, &mut job)?;

@@ -22,16 +22,15 @@ use crate::pipeline::assembly::RasterWindow;
 use crate::segments::Snapshot;
 use crate::segments::Target;
 
-/// Where a draw may change pixels; `None` if nowhere.
-pub(super) fn window(state: &Snapshot<'_>, target: &Target) -> Option<ClipWindow> {
+/// Where a draw may change pixels.
+pub(super) fn area(state: &Snapshot<'_>, target: &Target) -> PixelRect {
     let vk::Rect2D { offset, extent } = state.dynamic().scissor;
     let scissor = PixelRect::new(offset.x, offset.y, extent.width, extent.height).intersect(target.area);
     // Points reach over the viewport's edge.
-    let area = match state.pipeline().drawn {
+    match state.pipeline().drawn {
         PrimitiveMode::Points => scissor,
         _ => scissor.intersect(viewport(&state.dynamic().viewport).pixels()),
-    };
-    area.seen_from(target.origin()).clip_window(facts().guard_band)
+    }
 }
 
 /// State of a draw.

@@ -21,6 +21,8 @@ pub struct Site<'a> {
     pub shadows: &'a Shadows,
     /// When memory was changed.
     pub changes: &'a Changes,
+    /// A query counts what is drawn, also where that changes nothing.
+    pub is_counted: bool,
 }
 
 impl<'a> Site<'a> {

@@ -31,6 +31,8 @@ use crate::testing::{device, device_on, device_with};
 use crate::transfers::buffer::FillBuffer;
 use crate::transfers::fill::ClearWords;
 
+mod trimming;
+
 macro_rules! spirv {
     ($name:literal) => {
         module(include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/shaders/", $name, ".spv")))
@@ -61,6 +63,10 @@ fn view(device: &Arc<Device>, format: vk::Format, (width, height): (u32, u32)) -
         mip_levels: 1,
         array_layers: 1,
         samples: vk::SampleCountFlags::TYPE_1,
+        usage: match format {
+            vk::Format::D24_UNORM_S8_UINT => vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
+            _ => vk::ImageUsageFlags::COLOR_ATTACHMENT,
+        },
         ..Default::default()
     };
     let image = Arc::new(Image::new(device, &info).unwrap());
@@ -111,7 +117,12 @@ impl Fixture {
     }
 
     fn on(device: Arc<Device>, size: (u32, u32), vertices: u64) -> Fixture {
-        let formats = [vk::Format::R8G8B8A8_UNORM, vk::Format::D24_UNORM_S8_UINT];
+        Fixture::of(device, vk::Format::R8G8B8A8_UNORM, size, vertices)
+    }
+
+    /// With colours of a format.
+    fn of(device: Arc<Device>, color: vk::Format, size: (u32, u32), vertices: u64) -> Fixture {
+        let formats = [color, vk::Format::D24_UNORM_S8_UINT];
         let subpass = Subpass { colors: vec![Some(0)], depth_stencil: Some(1), ..Default::default() };
         let pass = RenderPass::new(formats.map(attachment).to_vec(), vec![subpass]).unwrap();
         let views = formats.map(|format| view(&device, format, size)).to_vec();
@@ -121,13 +132,14 @@ impl Fixture {
     }
 
     fn pipeline(&self, topology: vk::PrimitiveTopology) -> Arc<Pipeline> {
-        self.pipeline_with(topology, Vec::new())
+        self.pipeline_with(topology, |_| {})
     }
 
+    /// A pipeline with other state.
     fn pipeline_with(
         &self,
         topology: vk::PrimitiveTopology,
-        dynamic: Vec<vk::DynamicState>,
+        change: impl FnOnce(&mut GraphicsInfo),
     ) -> Arc<Pipeline> {
         let stage = |stage, module| Stage {
             stage,
@@ -144,7 +156,7 @@ impl Fixture {
         };
         let (width, height) = (self.framebuffer.width as f32, self.framebuffer.height as f32);
         let viewport = vk::Viewport { width, height, max_depth: 1.0, ..Default::default() };
-        let info = GraphicsInfo {
+        let mut info = GraphicsInfo {
             stages: vec![
                 stage(vk::ShaderStageFlags::VERTEX, spirv!("pos_color.vert")),
                 stage(vk::ShaderStageFlags::FRAGMENT, spirv!("pos_color.frag")),
@@ -179,12 +191,13 @@ impl Fixture {
                 ..DepthStencil::default()
             }),
             blend: None,
-            dynamic,
+            dynamic: Vec::new(),
             layout: Arc::new(PipelineLayout::new(Vec::new(), &[]).unwrap()),
             formats: self.pass.formats(0).unwrap(),
             may_compile: true,
             name: Arc::default(),
         };
+        change(&mut info);
         Arc::new(Pipeline::new(&self.device, info, None).unwrap())
     }
 
@@ -232,6 +245,11 @@ impl Fixture {
 
 /// The jobs of a segment, each checked.
 fn jobs(device: &Arc<Device>, render: &RenderSegment) -> Vec<Job> {
+    jobs_of(device, render, false)
+}
+
+/// The same; `is_counted`: a query counts what they draw.
+fn jobs_of(device: &Arc<Device>, render: &RenderSegment, is_counted: bool) -> Vec<Job> {
     let mut jobs = Vec::new();
     let mut keep = |job: &mut Job| {
         job.inspect()?;
@@ -239,8 +257,13 @@ fn jobs(device: &Arc<Device>, render: &RenderSegment) -> Vec<Job> {
         Ok(())
     };
     let (iota, ledger) = (Iota::new(device.clone()), Ledger::default());
-    let site =
-        Site { iota: &iota, ledger: &ledger, shadows: &Shadows::default(), changes: &Changes::default() };
+    let site = Site {
+        iota: &iota,
+        ledger: &ledger,
+        shadows: &Shadows::default(),
+        changes: &Changes::default(),
+        is_counted,
+    };
     build(site, render, &mut JobBuilder::default(), &mut keep).unwrap();
     jobs
 }
@@ -502,7 +525,7 @@ fn indices_that_are_drawn_again_fit_what_changed_meanwhile() {
 #[test]
 fn state_of_a_draw_that_shows_nothing_reaches_the_next() {
     let fixture = Fixture::new((64, 64), 3);
-    let pipeline = fixture.pipeline_with(LIST, vec![vk::DynamicState::SCISSOR]);
+    let pipeline = fixture.pipeline_with(LIST, |info| info.dynamic.push(vk::DynamicState::SCISSOR));
     let scissor = |width| vk::Rect2D { extent: vk::Extent2D { width, height: width }, ..Default::default() };
     let segments = fixture.record(fixture.whole(), |recording| {
         recording.state.bind_pipeline(&pipeline);
@@ -664,7 +687,7 @@ fn indices_are_read_again_when_they_may_have_changed() {
 #[test]
 fn instances_that_show_nothing_or_are_too_many_end() {
     let fixture = Fixture::new((64, 64), 12);
-    let pipeline = fixture.pipeline_with(LIST, vec![vk::DynamicState::SCISSOR]);
+    let pipeline = fixture.pipeline_with(LIST, |info| info.dynamic.push(vk::DynamicState::SCISSOR));
     let segments = fixture.record(fixture.whole(), |recording| {
         recording.state.bind_pipeline(&pipeline);
         recording.state.bind_vertices(0, [(&fixture.vertices, 0)].into_iter()).unwrap();
