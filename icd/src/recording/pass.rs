@@ -22,7 +22,7 @@ use crate::pipeline::dynamic::{Dynamic, StencilFace};
 use crate::pipeline::{Cleared, Clears};
 use crate::segments::DrawList;
 use crate::segments::{
-    ColorTarget, DepthStencilWord, RenderSegment, Segment, Segments, Start, Target, cover, tile_px,
+    ColorTarget, DepthStencilWord, RenderSegment, Segment, Segments, Start, Target, append, cover, tile_px,
 };
 use crate::transfers::clear::FillParts;
 use crate::transfers::fill::{ClearWords, Fill};
@@ -516,7 +516,7 @@ impl Pass {
             let does = |color: &ColorTarget| color.start.clears() || color.resolve.is_some();
             let does = target.depth_stencil_start.clears() || target.colors.iter().any(does);
             if !target.area.is_empty() && (does || !draws.is_empty()) {
-                segments.push(Segment::Render(Arc::new(RenderSegment::new(target, draws.clone()))));
+                append(segments, RenderSegment::new(target, draws.clone()));
             }
         }
         segments.append(&mut self.after);

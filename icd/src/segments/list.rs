@@ -201,6 +201,20 @@ impl DrawList {
         self.indirect.get(place as usize)
     }
 
+    /// The buffers that draws take vertices, indices and arguments from.
+    pub fn buffers(&self) -> impl Iterator<Item = &Arc<Buffer>> {
+        let arguments = self.indirect.iter().flat_map(|draw| {
+            let counted = draw.counted.as_ref().map(|(buffer, _)| buffer);
+            std::iter::once(&draw.buffer).chain(counted)
+        });
+        self.buffers.iter().chain(self.indices.iter().map(|binding| &binding.buffer)).chain(arguments)
+    }
+
+    /// All that stands in sets that draws use.
+    pub fn descriptors(&self) -> impl Iterator<Item = &Descriptor> {
+        self.bound.iter().flat_map(|bound| bound.content.iter())
+    }
+
     /// The last draw's state.
     #[inline]
     pub fn last(&self) -> Option<DrawState> {

@@ -31,6 +31,7 @@ use crate::testing::{device, device_on, device_with};
 use crate::transfers::buffer::FillBuffer;
 use crate::transfers::fill::ClearWords;
 
+mod merging;
 mod trimming;
 
 macro_rules! spirv {
@@ -55,7 +56,15 @@ struct Fixture {
     vertices: Arc<Buffer>,
 }
 
-fn view(device: &Arc<Device>, format: vk::Format, (width, height): (u32, u32)) -> Arc<ImageView> {
+fn view(device: &Arc<Device>, format: vk::Format, size: (u32, u32)) -> Arc<ImageView> {
+    view_and_memory(device, format, size).0
+}
+
+fn view_and_memory(
+    device: &Arc<Device>,
+    format: vk::Format,
+    (width, height): (u32, u32),
+) -> (Arc<ImageView>, DeviceMemory) {
     let info = vk::ImageCreateInfo {
         image_type: vk::ImageType::TYPE_2D,
         format,
@@ -70,12 +79,9 @@ fn view(device: &Arc<Device>, format: vk::Format, (width, height): (u32, u32)) -
         ..Default::default()
     };
     let image = Arc::new(Image::new(device, &info).unwrap());
-    image
-        .bind(
-            &DeviceMemory::new(device, image.requirements().size, MemoryType::Device, Origin::Alone).unwrap(),
-            0,
-        )
-        .unwrap();
+    let size = image.requirements().size;
+    let memory = DeviceMemory::new(device, size, MemoryType::Device, Origin::Alone).unwrap();
+    image.bind(&memory, 0).unwrap();
     let subresource_range = vk::ImageSubresourceRange {
         aspect_mask: image.row().aspects(),
         level_count: 1,
@@ -84,7 +90,7 @@ fn view(device: &Arc<Device>, format: vk::Format, (width, height): (u32, u32)) -
     };
     let view_type = vk::ImageViewType::TYPE_2D;
     let info = vk::ImageViewCreateInfo { view_type, format, subresource_range, ..Default::default() };
-    Arc::new(ImageView::new(&image, &info).unwrap())
+    (Arc::new(ImageView::new(&image, &info).unwrap()), memory)
 }
 
 fn attachment(format: vk::Format) -> Attachment {

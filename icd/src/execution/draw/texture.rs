@@ -490,6 +490,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn rows_of_texels_are_read_as_the_application_wrote_them() {
+        let formats = [
+            (vk::Format::A1R5G5B5_UNORM_PACK16, 2),
+            (vk::Format::R5G6B5_UNORM_PACK16, 2),
+            (vk::Format::B8G8R8A8_UNORM, 4),
+        ];
+        for (format, bytes) in formats {
+            // Not all may be sampled, but blits look at all.
+            let (tiling, usage) = (vk::ImageTiling::LINEAR, vk::ImageUsageFlags::TRANSFER_SRC);
+            let info = vk::ImageCreateInfo { format, tiling, usage, mip_levels: 1, ..image_info() };
+            let sampler = Sampler::new(&device(), &super::tests::info()).unwrap();
+            let key = view_of(&info, vk::ImageViewType::TYPE_2D, 0, 1, &sampler, 0).key;
+            assert!(matches!(key.access, TextureAccess::Direct { bytes: b, .. } if b == bytes), "{format:?}");
+            let is_fields =
+                matches!(key.decode.class, TextureClass::Fields(fields) if fields.bytes() == bytes.into());
+            assert_eq!(is_fields, bytes == 2, "{format:?}: {:?}", key.decode);
+        }
+    }
+
     fn texture(sampler: &Sampler, offset: u64) -> Texture {
         view_of(&image_info(), vk::ImageViewType::TYPE_2D, 0, 1, sampler, offset)
     }

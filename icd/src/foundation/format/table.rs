@@ -54,6 +54,15 @@ impl Stored {
         Stored { texel, storage }
     }
 
+    /// The same where applications read texels as they are in buffers. What other images hold in another form is bits there.
+    pub fn unconverted(self) -> Stored {
+        let texel = match self.storage {
+            Storage::Expanded1555 => Texel::Word16,
+            _ => self.texel,
+        };
+        Stored::plain(texel)
+    }
+
     /// Images of words that hold a texel together.
     pub fn planes(&self) -> u8 {
         match self.storage {

@@ -137,7 +137,7 @@ impl Image {
         }
         let (stored, cpp) = match info.tiling {
             // The application reads rows of texels.
-            vk::ImageTiling::LINEAR => (Stored { storage: Storage::Plain, ..stored }, row.bytes),
+            vk::ImageTiling::LINEAR => (stored.unconverted(), row.bytes),
             _ => (stored, stored.texel.info().cpp),
         };
         let available = device.physical().heap_size();
