@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::build;
 use crate::display::Display;
 use crate::vkcube::{self, Capture};
-use crate::{Error, compute, draws, frames, host, packages};
+use crate::{Error, compute, draws, frames, host, packages, programs};
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -28,6 +28,8 @@ enum What {
     Compute,
     /// What the silicon would take for a frame, by the simulator's counts, beside Mesa's OpenGL ES driver.
     Frames,
+    /// Games and other programs on the simulated device, beside lavapipe: frames per second and CPU time.
+    Programs,
 }
 
 #[derive(clap::Args)]
@@ -41,7 +43,7 @@ pub struct Options {
     /// With `draws` and `host`: count on these machines, too, under QEMU: aarch64, armv7.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     machines: Vec<String>,
-    /// With `frames` and `host`: only these frames, these programs.
+    /// With `frames`, `host` and `programs`: only these frames, these programs.
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 }
@@ -52,6 +54,9 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     }
     if options.what == What::Host {
         return host::run(&options.names, &options.machines, options.frames, install);
+    }
+    if options.what == What::Programs {
+        return programs::run(&options.names, install);
     }
     if options.what == What::Frames {
         return frames::run(&options.names, install);

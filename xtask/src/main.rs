@@ -29,6 +29,7 @@ mod oldest;
 mod package;
 mod packages;
 mod pictures;
+mod programs;
 mod python;
 mod rehearsal;
 mod sanitize;
