@@ -14,6 +14,8 @@ const EDGE: u32 = 96;
 /// Texels of luma.
 const SIZE: [u32; 2] = [36, 28];
 const BINDING: u32 = 2;
+/// The memory type of all uses that can be mapped.
+const MAPPED_TYPE: u32 = 1 << 2;
 const WORDS: u32 = 3;
 const PUSH_BYTES: u32 = 8;
 const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
@@ -123,20 +125,37 @@ impl Video {
     }
 
     fn empty(vk: &Vk, format: vk::Format, size: [u32; 2]) -> Video {
+        Video::lying(vk, format, size, &Video::info(format, size)).0
+    }
+
+    /// An image of this kind, and its memory, which may be mapped.
+    fn lying(
+        vk: &Vk,
+        format: vk::Format,
+        size: [u32; 2],
+        info: &vk::ImageCreateInfo<'_>,
+    ) -> (Video, vk::DeviceMemory) {
         // SAFETY: valid usage.
-        let image = unsafe {
-            let image = vk.device.create_image(&Video::info(format, size), None).unwrap();
-            let size = vk.device.get_image_memory_requirements(image).size;
-            let info = vk::MemoryAllocateInfo::default().allocation_size(size);
-            vk.device.bind_image_memory(image, vk.device.allocate_memory(&info, None).unwrap(), 0).unwrap();
-            image
-        };
-        Video { format, image, planes: Plane::all(format, size, |_, _, _| 0) }
+        unsafe {
+            let image = vk.device.create_image(info, None).unwrap();
+            let needed = vk.device.get_image_memory_requirements(image);
+            let ty = MAPPED_TYPE & needed.memory_type_bits;
+            let info = vk::MemoryAllocateInfo::default()
+                .allocation_size(needed.size)
+                .memory_type_index(ty.trailing_zeros());
+            let memory = vk.device.allocate_memory(&info, None).unwrap();
+            vk.device.bind_image_memory(image, memory, 0).unwrap();
+            (Video { format, image, planes: Plane::all(format, size, |_, _, _| 0) }, memory)
+        }
+    }
+
+    fn new(vk: &Vk, format: vk::Format, size: [u32; 2], byte: fn(u32, u32, usize) -> u8) -> Video {
+        Video::empty(vk, format, size).filled(vk, size, byte)
     }
 
     /// All planes filled from one buffer.
-    fn new(vk: &Vk, format: vk::Format, size: [u32; 2], byte: fn(u32, u32, usize) -> u8) -> Video {
-        let video = Video { planes: Plane::all(format, size, byte), ..Video::empty(vk, format, size) };
+    fn filled(self, vk: &Vk, size: [u32; 2], byte: fn(u32, u32, usize) -> u8) -> Video {
+        let video = Video { planes: Plane::all(self.format, size, byte), ..self };
         let bytes: Vec<u8> = video.planes.iter().flat_map(|plane| plane.bytes.clone()).collect();
         let buffer = vk.buffer_with(&bytes);
         let mut regions = Vec::new();
@@ -533,6 +552,38 @@ fn copies_name_planes() {
     }
 }
 
+/// Linear images are the application's: it finds every plane where the layout of its aspect says.
+#[test]
+fn planes_have_rows() {
+    let (vk, _) = start();
+    for format in [TWO, THREE] {
+        let usage = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
+        let info = Video::info(format, SIZE).tiling(vk::ImageTiling::LINEAR).usage(usage);
+        let (video, memory) = Video::lying(&vk, format, SIZE, &info);
+        let video = video.filled(&vk, SIZE, noise);
+        for (number, plane) in video.planes.iter().enumerate() {
+            let place = vk::ImageSubresource { aspect_mask: ASPECTS[number], mip_level: 0, array_layer: 0 };
+            let row = plane.size[0] as usize * plane.components;
+            // SAFETY: valid usage; the rows lie inside the memory, as the layout says.
+            let bytes: Vec<u8> = unsafe {
+                let layout = vk.device.get_image_subresource_layout(video.image, place);
+                assert!(layout.row_pitch >= row as u64, "{format:?}, plane {number}: {layout:?}");
+                let flags = vk::MemoryMapFlags::empty();
+                let start = vk.device.map_memory(memory, 0, vk::WHOLE_SIZE, flags).unwrap().cast::<u8>();
+                let rows = (0..u64::from(plane.size[1])).flat_map(|y| {
+                    let at = start.add((layout.offset + y * layout.row_pitch) as usize);
+                    std::slice::from_raw_parts(at, row).to_vec()
+                });
+                let bytes = rows.collect();
+                vk.device.unmap_memory(memory);
+                bytes
+            };
+            assert_eq!(bytes, plane.bytes, "{format:?}, plane {number}");
+            assert_eq!(video.read(&vk, number), plane.bytes, "{format:?}, plane {number}");
+        }
+    }
+}
+
 /// A plane is an image of its own format to whoever looks at it alone.
 #[test]
 fn planes_are_seen_alone() {
@@ -707,6 +758,7 @@ fn what_cannot_be_is_refused() {
     // SAFETY: valid usage, or refused.
     unsafe {
         for info in [
+            // Rows are for copies.
             Video::info(TWO, SIZE).tiling(vk::ImageTiling::LINEAR),
             Video::info(TWO, SIZE).mip_levels(2),
             Video::info(TWO, SIZE).array_layers(2),

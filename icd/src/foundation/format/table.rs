@@ -364,7 +364,9 @@ impl FormatRow {
 
     /// Rows are for copies and blits; the texture unit does not read them.
     fn linear_features(&self) -> vk::FormatFeatureFlags {
-        match self.block() == 1 && self.aspects == vk::ImageAspectFlags::COLOR && !self.is_planar() {
+        match self.block() == 1 && self.aspects == vk::ImageAspectFlags::COLOR {
+            // Copies move single planes, and nothing blits images of several.
+            true if self.is_planar() => PLANAR_FEATURES & self.transfers(),
             true => self.transfers(),
             false => NOTHING,
         }

@@ -20,11 +20,12 @@ impl Image {
         modifier: Option<u64>,
         layouts: Option<&[vk::SubresourceLayout]>,
     ) -> Result<Image, Error> {
+        let raster = modifier == Some(MODIFIER_LINEAR) || info.tiling == vk::ImageTiling::LINEAR;
         let mut start = 0;
         for (number, plane) in self.row.planes.iter().enumerate() {
             let info =
                 vk::ImageCreateInfo { format: plane.format, extent: plane.extent(info.extent), ..*info };
-            let mut image = Image::in_order(device, &info, modifier == Some(MODIFIER_LINEAR), modifier)?;
+            let mut image = Image::in_order(device, &info, raster, modifier)?;
             if let Some(layout) = layouts.and_then(|layouts| layouts.get(number)) {
                 image = image.laid_out(layout)?;
                 start = std::mem::take(&mut image.skipped);
