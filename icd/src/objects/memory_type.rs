@@ -9,9 +9,9 @@ use crate::foundation::error::Error;
 pub enum MemoryType {
     /// BOs that applications do not map: whatever is read of them stays as it is until a command changes it.
     Local,
-    /// The process's own memory, for buffers of uniforms and indices and nothing else: words of the ones go into the jobs'
-    /// uniform streams, the others are looked at and rewritten, so that the CPU reads them, which is slow where it caches nothing.
-    /// Jobs that read them themselves get copies. It stands in front of [`MemoryType::Device`], and looks like it, because
+    /// The process's own memory, for buffers of uniforms, indices and arguments of draws and nothing else: words of the first go
+    /// into the jobs' uniform streams, indices are looked at and rewritten, arguments say what is encoded, so that the CPU reads
+    /// them, which is slow where it caches nothing. Jobs that read them themselves get copies. It stands in front of [`MemoryType::Device`], and looks like it, because
     /// applications take the first one that will do.
     Host,
     /// BOs that both sides see, contiguous memory that is mapped write-combined (vulkan-on-vc4.md §3).
@@ -22,7 +22,9 @@ pub enum MemoryType {
 
 /// What the CPU reads of draws.
 const READ_BY_HOST: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
-    vk::BufferUsageFlags::UNIFORM_BUFFER.as_raw() | vk::BufferUsageFlags::INDEX_BUFFER.as_raw(),
+    vk::BufferUsageFlags::UNIFORM_BUFFER.as_raw()
+        | vk::BufferUsageFlags::INDEX_BUFFER.as_raw()
+        | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw(),
 );
 
 impl MemoryType {
@@ -117,6 +119,7 @@ mod tests {
         let uniform = vk::BufferUsageFlags::UNIFORM_BUFFER;
         assert_eq!(of(uniform, false), local.bit() | host.bit() | device.bit() | cached.bit());
         assert_eq!(of(uniform, true), device.bit());
+        assert_eq!(of(vk::BufferUsageFlags::INDIRECT_BUFFER | uniform, false), of(uniform, false));
         let filled = uniform | vk::BufferUsageFlags::TRANSFER_DST;
         assert_eq!(of(filled, false), local.bit() | device.bit() | cached.bit());
     }

@@ -503,8 +503,9 @@ fn draws(site: Site<'_>, draw: &IndirectDraw) -> Result<u32, Error> {
         return Err(Error::InvalidUse("the number of indirect draws leaves its buffer".into()));
     }
     let binding = buffer.binding()?;
-    site.ledger.rests_on(binding);
-    Ok(binding.bo.access(Cause::Indirect)?.read_u32((binding.offset + offset) as usize).min(draw.count))
+    let at = (binding.offset + offset) as usize;
+    site.ledger.rests_on_bytes(binding, at..at + 4)?;
+    Ok(binding.bo.access(Cause::Indirect)?.read_u32(at).min(draw.count))
 }
 
 /// The draws of an indirect command, read now.
@@ -520,9 +521,14 @@ fn calls(
         if at.checked_add(size).is_none_or(|end| end > draw.buffer.size()) {
             return Err(Error::InvalidUse(format!("indirect draw {index} leaves its buffer")));
         }
-        site.ledger.rests_on(binding);
+        let first = (binding.offset + at) as usize;
+        if index == 0 {
+            let all = u64::from(count - 1) * u64::from(draw.stride) + size;
+            let bytes = all.min(draw.buffer.size() - at) as usize;
+            site.ledger.rests_on_bytes(binding, first..first + bytes)?;
+        }
         let memory = binding.bo.access(Cause::Indirect)?;
-        let word = |n: u64| memory.read_u32((binding.offset + at + 4 * n) as usize);
+        let word = |n: u64| memory.read_u32(first + 4 * n as usize);
         Ok(DrawParameters {
             count: word(0),
             instances: word(1),

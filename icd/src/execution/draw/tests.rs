@@ -26,7 +26,7 @@ use crate::pipeline::layout::PipelineLayout;
 use crate::pipeline::module::ShaderModule;
 use crate::recording::pass::PassBegin;
 use crate::recording::recorder::Recorder;
-use crate::segments::{DrawParameters, RenderSegment, Segment, Segments};
+use crate::segments::{DrawParameters, IndirectDraw, RenderSegment, Segment, Segments};
 use crate::testing::{device, device_on, device_with};
 use crate::transfers::buffer::FillBuffer;
 use crate::transfers::fill::ClearWords;
@@ -599,42 +599,75 @@ fn jobs_are_kept_until_what_shaped_them_changes() {
 }
 
 /// The application writes to its index buffers when it likes; where it is cheap to see what is there, jobs are kept all the same.
-#[test]
-fn jobs_are_kept_while_indices_of_the_host_are_as_they_were() {
+/// Jobs of draws that the CPU reads from mapped memory of its own are kept: `draws` records them with a buffer of 64 bytes, which
+/// begins at byte 64 of its memory. Writing to `beside` changes nothing, writing to `inside` does.
+fn kept_while_memory_of_the_host_is_as_it_was(
+    usage: vk::BufferUsageFlags,
+    draws: impl FnOnce(&mut Recorder, &Arc<Buffer>),
+    (beside, inside): (&[usize], usize),
+    cause: Cause,
+) {
     let gpu = Arc::new(GpuRecorder::new(Arc::new(Noop::new())));
     let fixture = Fixture::on(device_on(gpu.clone()), (64, 64), 12);
     let pipeline = fixture.pipeline(LIST);
     let device = &fixture.device;
-    let info =
-        vk::BufferCreateInfo { size: 64, usage: vk::BufferUsageFlags::INDEX_BUFFER, ..Default::default() };
-    let indices = Buffer::new(device, &info).unwrap();
+    let buffer =
+        Buffer::new(device, &vk::BufferCreateInfo { size: 64, usage, ..Default::default() }).unwrap();
     let memory = DeviceMemory::new(device, 4096, MemoryType::Host, Origin::Shared).unwrap();
-    indices.bind(&memory, 64).unwrap();
-    let (indices, (mapping, _)) = (Arc::new(indices), memory.map(0, 4096).unwrap());
+    buffer.bind(&memory, 64).unwrap();
+    let (buffer, (mapping, _)) = (Arc::new(buffer), memory.map(0, 4096).unwrap());
+    // Arguments of a draw: a triangle, once.
+    if usage.contains(vk::BufferUsageFlags::INDIRECT_BUFFER) {
+        [(68, 3), (72, 1)].iter().for_each(|(at, word)| mapping.write_u32(*at, *word));
+    }
     let segments = Arc::new(fixture.record(fixture.whole(), |recording| {
         recording.state.bind_pipeline(&pipeline);
         recording.state.bind_vertices(0, [(&fixture.vertices, 0)].into_iter()).unwrap();
-        recording.state.bind_indices(&indices, 4, vk::IndexType::UINT32);
-        recording.draw(call(3, 0, Some(0))).unwrap();
+        draws(recording, &buffer);
     }));
     let queue = Queue::new(device.clone());
     let run = || {
         let segments = vec![segments.clone()];
         queue.push(Work::Commands { waits: vec![], segments, signals: vec![], label: None }).unwrap();
         queue.wait_idle().unwrap();
-        gpu.take().pop().map(|job| job.bos)
+        gpu.take().pop().map(|job| (job.bos, job.bin_cl, job.shader_rec))
     };
     run();
     let kept = run();
     assert_eq!(run(), kept);
-    // Beside the draw's own.
-    [0, 64, 80].iter().for_each(|at| mapping.write_u32(*at, 5));
+    let counted = || device.physical().traffic().total().of(cause);
+    assert_eq!(counted().read, 0);
+    beside.iter().for_each(|at| mapping.write_u32(*at, 5));
     assert_eq!(run(), kept);
-    mapping.write_u32(76, 1);
+    mapping.write_u32(inside, 1);
     let other = run();
     assert_ne!(other, kept);
     assert_eq!(run(), other);
-    assert_eq!(device.physical().traffic().total().of(Cause::Indices).read, 0);
+    assert_eq!(counted().read, 0);
+}
+
+#[test]
+fn jobs_are_kept_while_indices_of_the_host_are_as_they_were() {
+    let draws = |recording: &mut Recorder, indices: &Arc<Buffer>| {
+        recording.state.bind_indices(indices, 4, vk::IndexType::UINT32);
+        recording.draw(call(3, 0, Some(0))).unwrap();
+    };
+    let places: (&[usize], usize) = (&[0, 64, 80], 76);
+    let usage = vk::BufferUsageFlags::INDEX_BUFFER;
+    kept_while_memory_of_the_host_is_as_it_was(usage, draws, places, Cause::Indices);
+}
+
+#[test]
+fn jobs_are_kept_while_arguments_of_the_host_are_as_they_were() {
+    let draws = |recording: &mut Recorder, buffer: &Arc<Buffer>| {
+        let buffer = buffer.clone();
+        let draw = IndirectDraw { buffer, offset: 4, count: 2, counted: None, stride: 20, indexed: false };
+        recording.draw_indirect(draw).unwrap();
+    };
+    let usage = vk::BufferUsageFlags::INDIRECT_BUFFER;
+    // Of the second draw, which begins with no vertices, the instances; of the first the first vertex.
+    let places: (&[usize], usize) = (&[0, 64, 104], 76);
+    kept_while_memory_of_the_host_is_as_it_was(usage, draws, places, Cause::Indirect);
 }
 
 #[test]
