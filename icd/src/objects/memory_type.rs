@@ -11,8 +11,8 @@ pub enum MemoryType {
     Local,
     /// The process's own memory, for buffers of uniforms, indices and arguments of draws and nothing else: words of the first go
     /// into the jobs' uniform streams, indices are looked at and rewritten, arguments say what is encoded, so that the CPU reads
-    /// them, which is slow where it caches nothing. Jobs that read them themselves get copies. It stands in front of [`MemoryType::Device`], and looks like it, because
-    /// applications take the first one that will do.
+    /// them, which is slow where it caches nothing. Jobs that read them themselves get copies. It stands in front of
+    /// [`MemoryType::Device`], and looks like it, because applications take the first one that will do.
     Host,
     /// BOs that both sides see, contiguous memory that is mapped write-combined (vulkan-on-vc4.md §3).
     Device,

@@ -374,7 +374,7 @@ impl Compiled {
             || state.polygon.is_some_and(|polygon| polygon.slope_bias);
         let programs = programs(&mut state)?;
         let mut compiled = Compiled {
-            effects: Effects::new(info, &colors, depth_stencil.as_ref(), programs.shade()),
+            effects: Effects::new(info, &colors, depth_stencil.as_ref(), programs.has_fragment_stage()),
             gpu: device.gpu().clone(),
             name: info.name.clone(),
             programs,

@@ -107,7 +107,7 @@ impl Programs {
     }
 
     /// Whether they have a fragment stage.
-    pub(super) fn shade(&self) -> bool {
+    pub(super) fn has_fragment_stage(&self) -> bool {
         !matches!(self, Programs::Compiled(spirv) if spirv.fragment.is_none())
     }
 

@@ -37,6 +37,7 @@ use std::sync::Arc;
 
 use vc4::hw::MAX_DRAWS_PER_BIN_LIST;
 use vc4::state::PixelRect;
+use vc4_kernel_abi::Submit;
 
 use crate::foundation::bo::Bo;
 use crate::foundation::error::Error;
@@ -444,16 +445,17 @@ impl Builder<'_> {
     fn finish_job(&mut self, is_last: bool) -> Result<(), Error> {
         let target = part(self.target, self.is_first, is_last).pass(self.pass);
         let touched = std::mem::replace(&mut self.touched, NOWHERE);
+        let mut job = std::mem::take(&mut self.job);
         // Queries count jobs that change nothing, too, and what is drawn aside is brought back as a whole.
         let target = match self.site.is_counted || self.aside.is_some() {
-            true => target,
-            false => match target.within(touched) {
-                Some(target) => target,
-                None => return Ok(()),
-            },
+            true => Some(target),
+            false => target.within(touched),
+        };
+        let Some(target) = target else {
+            self.job = job.finish(Submit::default(), self.target).recycle();
+            return Ok(());
         };
         self.is_first = false;
-        let mut job = std::mem::take(&mut self.job);
         let submit = surfaces::describe(self.site, &target, self.aside, &mut job)?;
         let mut job = job.finish(submit, &target).numbered(self.site.ledger.finish_job());
         job.expect_binned(std::mem::take(&mut self.binned));
