@@ -5,6 +5,7 @@ mod again;
 mod anisotropy;
 mod arrays;
 mod case;
+mod chains;
 mod clears;
 mod costs;
 mod counts;
@@ -53,6 +54,7 @@ pub fn all() -> Vec<Case> {
         &rendering::CASES,
         &switches::CASES,
         &clears::CASES,
+        &chains::CASES,
         &again::CASES,
     ];
     all.into_iter().flatten().copied().collect()
