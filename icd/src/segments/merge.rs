@@ -1,26 +1,50 @@
 //! Passes one behind the other on the same attachments become one: tiles stay where they are between them, instead of going
-//! to memory and back.
+//! to memory and back. Commands between them that concern the first one in nothing, as uploads for the second, come before both.
 
 use std::sync::Arc;
 
 use super::list::DrawList;
-use super::segment::{RenderSegment, Segment, Segments};
+use super::segment::{RenderSegment, Segment, Segments, Touch};
 use super::target::{ColorTarget, Start, Target};
 use crate::objects::descriptor::Descriptor;
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::{Binding, Span};
 
-/// Appends a segment to a recording, or its draws to the last segment.
+/// Commands between two passes that are looked at: uploads of what the second one draws are few.
+const MOST_COMMANDS: usize = 16;
+
+/// Appends a segment to a recording, or its draws to the last segment that draws. Commands between them then come first.
 pub fn append(segments: &mut Segments, render: RenderSegment) {
-    if let Some(Segment::Render(last)) = segments.last_mut() {
+    let is_command = |segment: &&Segment| matches!(segment, Segment::Cpu(_));
+    let between = segments.iter().rev().take(MOST_COMMANDS).take_while(is_command).count();
+    let place = segments.len() - between;
+    let (before, commands) = segments.split_at_mut(place);
+    if let Some(Segment::Render(last)) = before.last_mut() {
         // Another recording's stays as it is.
-        if let Some(last) = Arc::get_mut(last).filter(|last| goes_on(last, &render)) {
+        let last = Arc::get_mut(last).filter(|last| goes_on(last, &render));
+        if let Some(last) = last.filter(|last| commands.iter().all(|command| can_go_first(command, last))) {
             last.target = joined(&last.target, render.target);
             last.draws.extend(render.draws);
+            segments[place - 1..].rotate_left(1);
             return;
         }
     }
     segments.push(Segment::Render(Arc::new(render)));
+}
+
+/// Whether a command behind a pass concerns nothing that the pass reads or draws to.
+fn can_go_first(command: &Segment, pass: &RenderSegment) -> bool {
+    let Segment::Cpu(command) = command else { return false };
+    match command.touches() {
+        // Others wait for somebody, or somebody for them.
+        Touch::Nothing | Touch::Everything => false,
+        Touch::Memory(spans) => {
+            let drawn = attachments(&pass.target);
+            let is_drawn =
+                |span: &Span| drawn.as_ref().is_none_or(|drawn| drawn.iter().any(|to| to.meets(span)));
+            !spans.iter().any(is_drawn) && !read(&pass.draws, &spans)
+        }
+    }
 }
 
 /// Whether what `next` draws may go on in the tiles of `last`.
@@ -40,7 +64,7 @@ fn goes_on(last: &RenderSegment, next: &RenderSegment) -> bool {
         && a.colors.iter().zip(&b.colors).all(|(old, new)| color_goes_on(old, new))
         && depth_stencils
         && a.views().next().is_some()
-        && !reads(&next.draws, a)
+        && attachments(a).is_some_and(|drawn| !read(&next.draws, &drawn))
 }
 
 fn color_goes_on(old: &ColorTarget, new: &ColorTarget) -> bool {
@@ -74,11 +98,13 @@ fn joined(first: &Target, mut last: Target) -> Target {
     last
 }
 
-/// Whether draws may look at memory of the attachments. What cannot be known counts as such.
-fn reads(draws: &[Arc<DrawList>], target: &Target) -> bool {
-    let spans: Option<Vec<Span>> =
-        target.views().map(|view| Some(view.image.binding().ok()?.span())).collect();
-    let Some(spans) = spans else { return true };
+/// The memory of what is drawn to; `None` where there is no memory.
+fn attachments(target: &Target) -> Option<Vec<Span>> {
+    target.views().map(|view| Some(view.image.binding().ok()?.span())).collect()
+}
+
+/// Whether draws may look at some memory. What cannot be known counts as such.
+fn read(draws: &[Arc<DrawList>], spans: &[Span]) -> bool {
     let meets = |memory: Option<&Binding>| {
         memory.is_none_or(|memory| spans.iter().any(|span| span.meets(&memory.span())))
     };

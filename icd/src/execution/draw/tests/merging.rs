@@ -94,12 +94,49 @@ fn passes_stay_apart_where_one_needs_what_the_other_left_in_memory() {
     // Other images.
     let other = Fixture::new((64, 64), 3).framebuffer;
     assert_eq!(drawn(&[(LOAD, here), (LOAD, &other)], &|_| {}), [1, 1]);
-    // Commands between them.
-    let scratch = buffer(&fixture.device, 64);
-    let fill = |recording: &mut Recorder| {
-        recording.cpu(FillBuffer { dst: scratch.clone(), offset: 0, size: 64, word: 7 }).unwrap();
+}
+
+/// Records a fill of a buffer.
+fn fill(dst: &Arc<Buffer>) -> impl Fn(&mut Recorder) + use<> {
+    let dst = dst.clone();
+    move |recording| {
+        recording.cpu(FillBuffer { dst: dst.clone(), offset: 0, size: 64, word: 7 }).unwrap();
+    }
+}
+
+#[test]
+fn commands_that_do_not_concern_a_pass_come_before_it() {
+    let fixture = Fixture::new((64, 64), 3);
+    let here = &fixture.framebuffer;
+    let fill_other = fill(&buffer(&fixture.device, 64));
+    let fill_vertices = fill(&fixture.vertices);
+    let drawn = |between: &dyn Fn(&mut Recorder)| {
+        draws(&recorded(&fixture, &[(LOAD, here), (LOAD, here), (LOAD, here)], between))
     };
-    assert_eq!(drawn(&[(LOAD, here), (LOAD, here)], &fill), [1, 0, 1]);
+    assert_eq!(drawn(&fill_other), [0, 0, 3]);
+    // What the first pass reads, alone or among others.
+    assert_eq!(drawn(&fill_vertices), [1, 0, 1, 0, 1]);
+    let both = |recording: &mut Recorder| {
+        fill_other(recording);
+        fill_vertices(recording);
+    };
+    assert_eq!(drawn(&both), [1, 0, 0, 1, 0, 0, 1]);
+    // Too many to be looked at.
+    let many = |recording: &mut Recorder| (0..17).for_each(|_| fill_other(recording));
+    assert_eq!(drawn(&many).iter().filter(|draws| **draws == 1).count(), 3);
+}
+
+#[test]
+fn commands_that_concern_attachments_stay_behind_what_drew_to_them() {
+    let fixture = Fixture::new((64, 64), 3);
+    let (picture, memory) = view_and_memory(&fixture.device, vk::Format::R8G8B8A8_UNORM, (64, 64));
+    let views = vec![picture, fixture.framebuffer.attachments[1].clone()];
+    let here = Arc::new(Framebuffer::new(views, (64, 64, 1)).unwrap());
+    let pixels =
+        Buffer::new(&fixture.device, &vk::BufferCreateInfo { size: 64, ..Default::default() }).unwrap();
+    pixels.bind(&memory, 0).unwrap();
+    let fill_pixels = fill(&Arc::new(pixels));
+    assert_eq!(draws(&recorded(&fixture, &[(LOAD, &here), (LOAD, &here)], fill_pixels)), [1, 0, 1]);
 }
 
 #[test]
