@@ -3,6 +3,7 @@
 use ash::vk::{CompareOp, StencilOp};
 
 use super::*;
+use crate::objects::query::{Asked, QueryCommand};
 use crate::pipeline::info::ColorBlend;
 use crate::segments::{Start, Target};
 
@@ -158,6 +159,31 @@ fn what_a_query_counts_is_drawn() {
     let segment = segment(&fixture, &[&still]);
     assert_eq!(ways(&jobs_of(&fixture.device, &segment, false)), None);
     assert_eq!(ways(&jobs_of(&fixture.device, &segment, true)), Some(("both", "both", ALL)));
+}
+
+/// A segment may be submitted again inside of a query, and the other way around.
+#[test]
+fn jobs_that_nobody_counted_are_not_kept_for_queries() {
+    let gpu = Arc::new(GpuRecorder::new(Arc::new(Noop::new())));
+    let fixture = Fixture::on(device_on(gpu.clone()), (64, 64), 3);
+    let still = |info: &mut GraphicsInfo| {
+        masked(info);
+        read_only(info);
+    };
+    let render = Segment::Render(Arc::new(segment(&fixture, &[&still])));
+    let queue = Queue::new(fixture.device.clone());
+    let jobs = |segments: Segments| {
+        let segments = vec![Arc::new(segments)];
+        queue.push(Work::Commands { waits: vec![], segments, signals: vec![], label: None }).unwrap();
+        queue.wait_idle().unwrap();
+        gpu.take().len()
+    };
+    for _ in 0..3 {
+        assert_eq!(jobs(vec![render.clone()]), 0);
+    }
+    let begin = Segment::Query(QueryCommand::Begin(Asked::Occlusion { exact: false }));
+    assert_eq!(jobs(vec![begin, render.clone()]), 1);
+    assert_eq!(jobs(vec![render]), 1);
 }
 
 /// Each word of a wide colour is a pass of its own.
