@@ -8,7 +8,7 @@
 
 use vc4::state::viewport::VertexStage;
 
-use crate::backend::{self, BackendError, Inputs};
+use crate::backend::{self, BackendError, Failed, Inputs, Selected};
 use crate::binding::Texture;
 use crate::diagnostic::LOG_TARGET;
 use crate::ir::{Shader, Stage, computed};
@@ -257,8 +257,7 @@ fn back(shader: &Shader, inputs: Inputs, program: ProgramKind) -> Result<Program
                 && !code.threaded
                 && !code.samples.is_empty() =>
         {
-            let straight = words_in_registers(shader, inputs).ok().filter(|straight| straight.threaded);
-            Ok(straight.unwrap_or(code))
+            threaded_with_words_in_registers(shader, inputs).unwrap_or(Ok(code))
         }
         Err(error) if error.kind() == ErrorKind::DoesNotFit => {
             let straight = if branched.is_some() { words_in_registers(shader, inputs) } else { Err(error) };
@@ -283,6 +282,15 @@ fn words_in_registers(shader: &Shader, inputs: Inputs) -> Result<Program, Backen
         Some(code) => code,
         None => backend::compile(shader, inputs),
     }
+}
+
+/// The code for two threads of a shader that keeps words of the stream in registers where it can, if there is any.
+fn threaded_with_words_in_registers(
+    shader: &Shader,
+    inputs: Inputs,
+) -> Option<Result<Program, BackendError>> {
+    let kept = pass::keep_uniforms(shader);
+    kept.iter().chain([shader]).find_map(|shader| Selected::new(shader, inputs).ok()?.threaded())
 }
 
 /// Instructions of the IR up to which other orders are looked for. What is longer would take the compiler seconds, and the
@@ -330,10 +338,16 @@ fn length(shader: &Shader) -> usize {
 
 /// The code of an order, with values that move if it is near to one that fits; `None` if even that finds no places.
 fn in_this_order(order: &Shader, inputs: Inputs) -> Option<Result<Program, BackendError>> {
-    match backend::compile_ordered(order, inputs) {
-        Err(error) if error.is_near() => backend::compile_moving(order, inputs),
-        Err(BackendError::RegisterConflicts) => None,
-        code => Some(code),
+    let selected = match Selected::ordered(order, inputs) {
+        Ok(selected) => selected,
+        Err(error) => return Some(Err(error)),
+    };
+    match selected.code() {
+        Err(failed) if failed.is_near() => selected.moving(&failed),
+        code => match code.map_err(BackendError::from) {
+            Err(BackendError::RegisterConflicts) => None,
+            code => Some(code),
+        },
     }
 }
 
@@ -341,24 +355,27 @@ fn in_this_order(order: &Shader, inputs: Inputs) -> Option<Result<Program, Backe
 /// which hides its lookups. Where none fits, values move.
 fn in_one_order(mut orders: Vec<Shader>, inputs: Inputs) -> Option<Result<Program, BackendError>> {
     orders.sort_by_cached_key(length);
-    let mut near: Vec<&Shader> = Vec::new();
+    let mut near: Vec<(Selected, Failed)> = Vec::new();
     let mut rest = orders.iter();
-    let found = rest.find_map(|order| match backend::compile_ordered(order, inputs) {
-        Ok(code) => Some((length(order), code)),
-        Err(error) => {
-            near.extend(error.is_near().then_some(order));
-            None
+    let found = rest.find_map(|order| {
+        let selected = Selected::ordered(order, inputs).ok()?;
+        match selected.code() {
+            Ok(code) => Some((length(order), code)),
+            Err(failed) => {
+                near.extend(failed.is_near().then_some((selected, failed)));
+                None
+            }
         }
     });
     let Some((shortest, first)) = found else {
-        return near.into_iter().find_map(|order| backend::compile_moving(order, inputs));
+        return near.into_iter().find_map(|(selected, failed)| selected.moving(&failed));
     };
     if first.threaded || first.samples.is_empty() {
         return Some(Ok(first));
     }
     let near = rest.take_while(|order| 4 * length(order) <= 5 * shortest);
-    let mut others = near.filter_map(|order| backend::compile_ordered(order, inputs).ok());
-    Some(Ok(others.find(|other| other.threaded).unwrap_or(first)))
+    let mut others = near.filter_map(|order| Selected::ordered(order, inputs).ok()?.threaded());
+    Some(others.find(Result::is_ok).unwrap_or(Ok(first)))
 }
 
 #[cfg(test)]

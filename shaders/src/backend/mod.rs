@@ -22,68 +22,197 @@ use crate::program::Program;
 use order::{Orders, threads};
 use regalloc::coalesce;
 use schedule::{Scheduler, Slot};
-use virt::{Loc, Threads, VirtProgram};
+use virt::{Loc, Operation, Threads, VirtProgram};
 
 pub use error::BackendError;
 pub use select::Inputs;
 
 /// Compiles a lowered shader.
 pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {
-    if shader.stage == Stage::Compute {
-        return Err(BackendError::Stage);
-    }
-    if let Some(error) = too_many_phis(shader) {
-        return Err(error.in_source(shader));
-    }
-    code_of(shader, select::select(shader, inputs)?)
+    Ok(Selected::new(shader, inputs)?.code()?)
 }
 
-/// Compiles a lowered shader in an order that keeps few values alive: if they are more than there are places in this order, no other
-/// one is looked for.
-pub fn compile_ordered(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {
-    let selected = select::select(shader, inputs)?;
-    match regalloc::overfull(&selected, Threads::One) {
-        Some(error) => Err(error.in_source(shader)),
-        None => code_of(shader, selected),
+/// A lowered shader from which operations were selected: what all attempts at its code begin with.
+pub struct Selected<'a> {
+    shader: &'a Shader,
+    program: VirtProgram,
+    /// Threads that it may have.
+    most: Threads,
+    /// Values for which any order needs places.
+    least_places: usize,
+}
+
+/// Orders in which values found no places for one thread, and what was wrong with the last one.
+pub struct Failed {
+    error: BackendError,
+    orders: Vec<Vec<Operation>>,
+}
+
+impl Failed {
+    /// Whether there are as many places as values: see [`BackendError::is_near`].
+    pub fn is_near(&self) -> bool {
+        self.error.is_near()
+    }
+
+    fn and(mut self, error: BackendError, order: Vec<Operation>) -> Failed {
+        self.orders.push(order);
+        Failed { error, ..self }
+    }
+
+    fn in_source(self, shader: &Shader) -> Failed {
+        Failed { error: self.error.in_source(shader), ..self }
     }
 }
 
-/// The code of a shader from which operations were selected.
-fn code_of(shader: &Shader, mut selected: VirtProgram) -> Result<Program, BackendError> {
-    let two = shader.stage == Stage::Fragment && threads::wanted(&selected.ops);
-    let most = if two { Threads::Two } else { Threads::One };
-    fuse::fuse(&mut selected, most);
-    let code = best(&selected, shader.stage, most).map_err(|error| error.in_source(shader))?;
-    if cfg!(debug_assertions) {
-        check(&selected, &code, shader.stage)?;
+impl From<BackendError> for Failed {
+    fn from(error: BackendError) -> Failed {
+        Failed { error, orders: Vec::new() }
     }
-    Ok(code)
 }
 
-/// Whether code does what was selected, and breaks no rule.
-fn check(selected: &VirtProgram, code: &Program, stage: Stage) -> Result<(), BackendError> {
-    check_rules(code, stage)?;
-    check_regalloc::check(selected, code).map_err(|difference| BackendError::Miscompiled { difference })
+impl From<Failed> for BackendError {
+    fn from(failed: Failed) -> BackendError {
+        failed.error
+    }
 }
 
-/// Compiles a lowered shader whose values find no places for their whole lives, for one thread, with values that move between
-/// places; `None` if there is not even that.
-pub fn compile_moving(shader: &Shader, inputs: Inputs) -> Option<Result<Program, BackendError>> {
-    let mut selected = select::select(shader, inputs).ok()?;
-    fuse::fuse(&mut selected, Threads::One);
-    let orders = Orders::new(&selected, Threads::One)?;
-    let ordered = |r4_first| Some(orders.order(PRESSURES[0], r4_first, Threads::One.places())?.ops);
-    let ordered = [false, true].into_iter().filter_map(ordered).chain([selected.ops.clone()]);
-    let code = ordered.into_iter().find_map(|ops| {
-        let mut program = VirtProgram { ops, regs: selected.regs.clone() };
+impl<'a> Selected<'a> {
+    /// Selects operations.
+    ///
+    /// # Errors
+    /// What the machine has not, or more phis than registers.
+    pub fn new(shader: &'a Shader, inputs: Inputs) -> Result<Self, BackendError> {
+        if shader.stage == Stage::Compute {
+            return Err(BackendError::Stage);
+        }
+        if let Some(error) = too_many_phis(shader) {
+            return Err(error.in_source(shader));
+        }
+        Ok(Selected::of(shader, select::select(shader, inputs)?))
+    }
+
+    /// Selects the operations of a shader in an order that keeps few values alive.
+    ///
+    /// # Errors
+    /// As for [`Selected::new`]; and if they are more than there are places in this order, no other one is looked for.
+    pub fn ordered(shader: &'a Shader, inputs: Inputs) -> Result<Self, BackendError> {
+        let program = select::select(shader, inputs)?;
+        match regalloc::overfull(&program, Threads::One) {
+            Some(error) => Err(error.in_source(shader)),
+            None => Ok(Selected::of(shader, program)),
+        }
+    }
+
+    fn of(shader: &'a Shader, mut program: VirtProgram) -> Self {
+        let two = shader.stage == Stage::Fragment && threads::wanted(&program.ops);
+        let most = if two { Threads::Two } else { Threads::One };
+        fuse::fuse(&mut program, most);
+        let least_places = regalloc::least_places(&program);
+        Selected { shader, program, most, least_places }
+    }
+
+    /// The code for two threads where that is wanted and fits, else for one.
+    ///
+    /// # Errors
+    /// If values find no places.
+    pub fn code(&self) -> Result<Program, Failed> {
+        if let Some(code) = self.threaded() {
+            return Ok(code?);
+        }
+        let code = self.shortest(Threads::One).map_err(|failed| failed.in_source(self.shader))?;
+        Ok(self.checked(code)?)
+    }
+
+    /// The code for two threads, if that is wanted and fits.
+    pub fn threaded(&self) -> Option<Result<Program, BackendError>> {
+        let code = (self.most == Threads::Two).then(|| self.shortest(Threads::Two).ok()).flatten()?;
+        Some(self.checked(code))
+    }
+
+    /// The code for one thread with values that move between places, in one of the orders in which [`Selected::code`] found none for
+    /// their whole lives; `None` if there is not even that.
+    pub fn moving(&self, failed: &Failed) -> Option<Result<Program, BackendError>> {
+        let code = failed.orders.iter().find_map(|ops| {
+            let mut program = VirtProgram { ops: ops.clone(), regs: self.program.regs.clone() };
+            coalesce::coalesce(&mut program);
+            let (program, assignment) = regalloc::allocate_moving(&program)?;
+            let scheduler = Scheduler::new(program, assignment, Threads::One);
+            let slots = emit::end(scheduler.schedule(0, usize::MAX)?, self.shader.stage);
+            Some(emit::emit(&scheduler.program, &slots, Threads::One))
+        })?;
+        // So few programs come this way that each of them is checked, in all builds.
+        Some(self.check(&code).map(|()| code))
+    }
+
+    fn checked(&self, code: Program) -> Result<Program, BackendError> {
+        if cfg!(debug_assertions) {
+            self.check(&code)?;
+        }
+        Ok(code)
+    }
+
+    /// Whether code does what was selected, and breaks no rule.
+    fn check(&self, code: &Program) -> Result<(), BackendError> {
+        check_rules(code, self.shader.stage)?;
+        check_regalloc::check(&self.program, code)
+            .map_err(|difference| BackendError::Miscompiled { difference })
+    }
+
+    /// Tries orders and keeps the shortest code. With one thread there are two last resorts: an order that keeps r4 free, and that of
+    /// the source, which may be what keeps values short-lived.
+    fn shortest(&self, threads: Threads) -> Result<Program, Failed> {
+        let may_fit = self.least_places <= threads.places();
+        let orders = may_fit.then(|| Orders::new(&self.program, threads)).flatten();
+        let is_long = self.program.ops.len() > TOO_MANY;
+        let mut best = Err(Failed::from(BackendError::RegisterConflicts));
+        let mut peak = usize::MAX;
+        for pressure in PRESSURES.into_iter().take(if is_long { 1 } else { PRESSURES.len() }) {
+            let Some(orders) = &orders else { break };
+            // Where so many values were never alive, the order is the last one.
+            if peak < pressure || !is_worth_another(&best, &self.program, threads) {
+                break;
+            }
+            // How far the first one is from fitting says whether there is a second one.
+            let most = if peak == usize::MAX { near(threads) } else { threads.places() };
+            let Some(ordered) = orders.order(pressure, false, most) else { break };
+            peak = peak.min(ordered.peak);
+            best = self.shorter(best, ordered.ops, threads);
+        }
+        if let (Threads::One, Err(_), Some(orders), false) = (threads, &best, &orders, is_long) {
+            if let Some(ordered) = orders.order(PRESSURES[0], true, threads.places()) {
+                best = self.shorter(best, ordered.ops, threads);
+            }
+        }
+        if threads == Threads::One && best.is_err() {
+            best = self.shorter(best, self.program.ops.clone(), threads);
+        }
+        Ok(best?.code(self.shader.stage, threads))
+    }
+
+    /// The shorter one of `best` and what becomes of the operations in this order.
+    fn shorter(
+        &self,
+        best: Result<Finished, Failed>,
+        ops: Vec<Operation>,
+        threads: Threads,
+    ) -> Result<Finished, Failed> {
+        let stage = self.shader.stage;
+        let mut program = VirtProgram { ops: ops.clone(), regs: self.program.regs.clone() };
         coalesce::coalesce(&mut program);
-        let (program, assignment) = regalloc::allocate_moving(&program)?;
-        let scheduler = Scheduler::new(program, assignment, Threads::One);
-        let slots = emit::end(scheduler.schedule(0, usize::MAX)?, shader.stage);
-        Some(emit::emit(&scheduler.program, &slots, Threads::One))
-    })?;
-    // So few programs come this way that each of them is checked, in all builds.
-    Some(check(&selected, &code, shader.stage).map(|()| code))
+        let assignment = match regalloc::allocate(&mut program, threads) {
+            Ok(assignment) => assignment,
+            // Of two errors the later one counts: orders that free registers come last.
+            Err(error) => return best.map_err(|failed| failed.and(error, ops)),
+        };
+        let limit = best.as_ref().map_or(usize::MAX, |best| most_slots(&best.slots, stage));
+        let scheduler = Scheduler::new(program, assignment, threads);
+        let schedule = scheduler.schedule(0, limit);
+        match (schedule.map(|schedule| emit::end(schedule, stage)), best) {
+            (Some(slots), Ok(best)) if best.slots.len() <= slots.len() => Ok(best),
+            (Some(slots), _) => Ok(Finished { scheduler, slots }),
+            (None, best) => best,
+        }
+    }
 }
 
 /// The error of a block that begins with more phis than there are registers, as loops over long arrays do: no order helps.
@@ -115,51 +244,9 @@ const MANY: usize = 64;
 /// Operations from which on there is none: whoever waits for such a program's pictures need not wait for the compiler, too.
 const TOO_MANY: usize = 65_536;
 
-/// The code for two threads where that is wanted and fits, else for one.
-fn best(selected: &VirtProgram, stage: Stage, most: Threads) -> Result<Program, BackendError> {
-    if most == Threads::Two {
-        if let Ok(code) = shortest(selected, stage, Threads::Two) {
-            return Ok(code);
-        }
-    }
-    shortest(selected, stage, Threads::One)
-}
-
 /// Schedules with other preferences that a short program gets, and the instructions up to which it is short.
 const RETRIES: u32 = 2;
 const SHORT: usize = 160;
-
-/// Tries orders and keeps the shortest code. With one thread there are two last resorts: an order that keeps r4 free, and that of
-/// the source, which may be what keeps values short-lived.
-fn shortest(selected: &VirtProgram, stage: Stage, threads: Threads) -> Result<Program, BackendError> {
-    let orders = Orders::new(selected, threads);
-    let is_long = selected.ops.len() > TOO_MANY;
-    let mut best = Err(BackendError::RegisterConflicts);
-    let mut peak = usize::MAX;
-    for pressure in PRESSURES.into_iter().take(if is_long { 1 } else { PRESSURES.len() }) {
-        let Some(orders) = &orders else { break };
-        // Where so many values were never alive, the order is the last one.
-        if peak < pressure || !is_worth_another(&best, selected, threads) {
-            break;
-        }
-        // How far the first one is from fitting says whether there is a second one.
-        let most = if peak == usize::MAX { near(threads) } else { threads.places() };
-        let Some(ordered) = orders.order(pressure, false, most) else { break };
-        peak = peak.min(ordered.peak);
-        let ordered = VirtProgram { ops: ordered.ops, regs: selected.regs.clone() };
-        best = shorter(best, ordered, stage, threads);
-    }
-    if let (Threads::One, Err(_), Some(orders), false) = (threads, &best, &orders, is_long) {
-        if let Some(ordered) = orders.order(PRESSURES[0], true, threads.places()) {
-            let ordered = VirtProgram { ops: ordered.ops, regs: selected.regs.clone() };
-            best = shorter(best, ordered, stage, threads);
-        }
-    }
-    if threads == Threads::One && best.is_err() {
-        best = shorter(best, selected.clone(), stage, threads);
-    }
-    Ok(best?.code(stage, threads))
-}
 
 /// Live values up to which an order is near to one that fits.
 fn near(threads: Threads) -> usize {
@@ -168,34 +255,11 @@ fn near(threads: Threads) -> usize {
 
 /// Whether another order may be shorter than the code there is, or fit where there is none: where far more values are alive than
 /// there are places for, it is not the order.
-fn is_worth_another(best: &Result<Finished, BackendError>, selected: &VirtProgram, threads: Threads) -> bool {
+fn is_worth_another(best: &Result<Finished, Failed>, selected: &VirtProgram, threads: Threads) -> bool {
     match best {
         Ok(_) => selected.ops.len() >= MANY,
-        Err(BackendError::RegisterPressure { live, .. }) => *live <= near(threads),
+        Err(Failed { error: BackendError::RegisterPressure { live, .. }, .. }) => *live <= near(threads),
         Err(_) => true,
-    }
-}
-
-/// The shorter one of `best` and what becomes of `program`.
-fn shorter(
-    best: Result<Finished, BackendError>,
-    mut program: VirtProgram,
-    stage: Stage,
-    threads: Threads,
-) -> Result<Finished, BackendError> {
-    coalesce::coalesce(&mut program);
-    let assignment = match regalloc::allocate(&mut program, threads) {
-        Ok(assignment) => assignment,
-        // Of two errors the later one counts: orders that free registers come last.
-        Err(error) => return best.map_err(|_| error),
-    };
-    let limit = best.as_ref().map_or(usize::MAX, |best| most_slots(&best.slots, stage));
-    let scheduler = Scheduler::new(program, assignment, threads);
-    let schedule = scheduler.schedule(0, limit);
-    match (schedule.map(|schedule| emit::end(schedule, stage)), best) {
-        (Some(slots), Ok(best)) if best.slots.len() <= slots.len() => Ok(best),
-        (Some(slots), _) => Ok(Finished { scheduler, slots }),
-        (None, best) => best,
     }
 }
 

@@ -11,6 +11,7 @@ mod split;
 pub use allocate::{allocate, overfull};
 pub use conflicts::Assignment;
 pub use moving::allocate as allocate_moving;
+pub use ranges::least_places;
 
 #[cfg(test)]
 mod tests;

@@ -109,6 +109,26 @@ pub fn ranges(program: &VirtProgram) -> SecondaryMap<Reg, Range> {
     ranges
 }
 
+/// Most values that are alive where pieces of the program meet, those left out that may stay in r4: so many places it takes in whatever
+/// order its pieces are.
+pub fn least_places(program: &VirtProgram) -> usize {
+    let markers: Vec<u32> =
+        (0..).zip(&program.ops).filter(|(_, op)| op.is_marker()).map(|(index, _)| 2 * index).collect();
+    let mut changes = vec![0_i32; markers.len() + 1];
+    let ranges = ranges(program);
+    for (reg, _) in program.regs.iter().filter(|(_, info)| !info.places.r4) {
+        for (start, end) in ranges[reg].parts().filter(|_| ranges[reg].accessed) {
+            changes[markers.partition_point(|&marker| marker < start)] += 1;
+            changes[markers.partition_point(|&marker| marker <= end)] -= 1;
+        }
+    }
+    let alive = changes.into_iter().scan(0, |alive, change| {
+        *alive += change;
+        Some(*alive)
+    });
+    alive.max().unwrap_or(0) as usize
+}
+
 /// What a loop carries and sets anew in its last straight piece is free from its last use before that.
 fn find_gaps(program: &VirtProgram, ranges: &mut SecondaryMap<Reg, Range>) {
     let mut starts = Vec::new();

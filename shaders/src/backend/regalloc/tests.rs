@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use vc4::qpu::{AddOp, MulOp, Pack, Raddr, Unpack};
 
 use super::allocate::allocate;
-use super::moving;
+use super::{least_places, moving};
 use crate::backend::error::BackendError;
 use crate::backend::virt::{Dst, Loc, Operand, Operation, Places, Reg, Src, Threads, Unit, VirtProgram};
 
@@ -139,6 +139,24 @@ fn an_error_names_the_tightest_point() {
             other => panic!("{alive} values have places: {other:?}"),
         }
     }
+}
+
+#[test]
+fn what_is_alive_where_pieces_meet_takes_places_in_any_order() {
+    let mut program = VirtProgram::default();
+    let values: Vec<Reg> = (0..7).map(|_| program.reg()).collect();
+    let (kept, short) = values.split_at(5);
+    let begin = |reg: Reg| Operation::mov(Dst::Reg(reg), Src::Port(Raddr::VPM, None));
+    let give = |reg: Reg| Operation::mov(Dst::Port(vc4::qpu::Waddr::VPM, None), Src::Reg(reg));
+    program.ops.extend(values.iter().copied().map(begin));
+    program.ops.extend(short.iter().copied().map(give));
+    assert_eq!(least_places(&program), 0, "nothing says that all of them are alive at once");
+    let branch = vc4::qpu::BranchCond::AnyZs;
+    program.ops.extend([Unit::If(branch), Unit::EndIf].map(|unit| Operation::new(unit, Dst::None, &[])));
+    program.ops.extend(kept.iter().copied().map(give));
+    assert_eq!(least_places(&program), 5);
+    program.regs[kept[0]].places.r4 = true;
+    assert_eq!(least_places(&program), 4, "two values may be the same in r4");
 }
 
 /// What comes out of the allocator whose values move does what went in; whether anything comes out.
