@@ -119,18 +119,46 @@ struct History {
     readers: SmallVec<[usize; 4]>,
 }
 
+/// What operations of a piece have done with each resource. It is as large as the program, whose pieces may be many and short.
+pub struct Histories {
+    all: Vec<History>,
+    /// Those that are not as at first.
+    used: Vec<usize>,
+}
+
+impl Histories {
+    /// Of a program of fewer than `registers` virtual registers.
+    pub fn new(registers: usize) -> Histories {
+        let mut all = Vec::new();
+        all.resize_with(Resource::PHYSICAL + registers, History::default);
+        Histories { all, used: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        self.used.drain(..).for_each(|index| self.all[index] = History::default());
+    }
+
+    fn of(&mut self, resource: Resource) -> &mut History {
+        let history = &mut self.all[resource.index()];
+        if history.writer.is_none() && history.readers.is_empty() {
+            self.used.push(resource.index());
+        }
+        history
+    }
+}
+
 impl Dag {
     /// The graph of allocated `ops`, whose order is one valid execution; `place` tells where registers are.
     pub fn allocated(ops: &[Operation], threads: Threads, place: impl Fn(Reg) -> Place) -> Dag {
-        Dag::new(ops, 0, threads, true, place)
+        Dag::new(ops, &mut Histories::new(0), threads, true, place)
     }
 
-    /// The graph of `ops` on fewer than `registers` virtual registers. Who writes r4 next is left open: see
+    /// The graph of `ops`, a piece of the program that `histories` are of. Who writes r4 next is left open: see
     /// [`Dag::writes_r4`].
-    pub fn selected(ops: &[Operation], registers: usize, threads: Threads) -> Dag {
-        let mut dag = Dag::new(ops, registers, threads, false, Place::Virtual);
+    pub fn selected(ops: &[Operation], histories: &mut Histories, threads: Threads) -> Dag {
+        let mut dag = Dag::new(ops, histories, threads, false, Place::Virtual);
         if !dag.free_readers_of_r4(ops) {
-            dag = Dag::new(ops, registers, threads, true, Place::Virtual);
+            dag = Dag::new(ops, histories, threads, true, Place::Virtual);
         }
         dag
     }
@@ -164,7 +192,7 @@ impl Dag {
 
     fn new(
         ops: &[Operation],
-        registers: usize,
+        histories: &mut Histories,
         threads: Threads,
         r4_in_order: bool,
         place: impl Fn(Reg) -> Place,
@@ -179,21 +207,20 @@ impl Dag {
             last_flags: None,
             requests: requests(ops),
         };
-        let mut histories: Vec<History> = Vec::new();
-        histories.resize_with(Resource::PHYSICAL + registers, History::default);
+        histories.clear();
         for (index, op) in ops.iter().enumerate() {
-            dag.accesses_of(ops, index, &accesses(op, &place), &mut histories);
+            dag.accesses_of(ops, index, &accesses(op, &place), histories);
         }
-        dag.last_flags = histories[Resource::Flags.index()].writer;
+        dag.last_flags = histories.of(Resource::Flags).writer;
         dag.queue_edges(threads);
         dag.measure(0..ops.len());
         dag
     }
 
-    fn accesses_of(&mut self, ops: &[Operation], index: usize, of: &Accesses, histories: &mut [History]) {
+    fn accesses_of(&mut self, ops: &[Operation], index: usize, of: &Accesses, histories: &mut Histories) {
         let op = &ops[index];
         for &resource in &of.reads {
-            let history = &mut histories[resource.index()];
+            let history = histories.of(resource);
             if let Some(writer) = history.writer {
                 self.edge(writer, index, data_latency(&ops[writer], resource, op));
                 if resource.is_transient() {
@@ -203,7 +230,7 @@ impl Dag {
             history.readers.push(index);
         }
         for &resource in &of.writes {
-            let history = &mut histories[resource.index()];
+            let history = histories.of(resource);
             self.r4_writers[index] |= resource == R4;
             if resource == R4 && !self.r4_in_order && !op.is_switch() {
                 *history = History { writer: Some(index), readers: SmallVec::new() };

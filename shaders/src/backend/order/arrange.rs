@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use vc4::qpu::Signal;
 
 use super::threads::{self, Plan};
-use crate::backend::dag::Dag;
+use crate::backend::dag::{Dag, Histories};
 use crate::backend::virt::{Operation, Reg, RegInfo, Src, Threads, Unit, VirtProgram, segments};
 use crate::work;
 
@@ -50,9 +50,14 @@ struct Piece {
 }
 
 impl Piece {
-    fn new(program: &VirtProgram, range: Range<usize>, threads: Threads) -> Option<Piece> {
+    fn new(
+        program: &VirtProgram,
+        range: Range<usize>,
+        histories: &mut Histories,
+        threads: Threads,
+    ) -> Option<Piece> {
         let ops = &program.ops[range.clone()];
-        let mut dag = Dag::selected(ops, program.regs.len(), threads);
+        let mut dag = Dag::selected(ops, histories, threads);
         let plan = match threads {
             Threads::One => None,
             Threads::Two => Some(threads::plan(ops, &mut dag, program.ops.get(range.end))?),
@@ -76,7 +81,9 @@ impl Piece {
 impl<'a> Orders<'a> {
     /// Of `program`; `None` if it cannot be divided by thread switches.
     pub fn new(program: &'a VirtProgram, threads: Threads) -> Option<Orders<'a>> {
-        let pieces = segments(&program.ops).into_iter().map(|range| Piece::new(program, range, threads));
+        let mut histories = Histories::new(program.regs.len());
+        let pieces = segments(&program.ops).into_iter();
+        let pieces = pieces.map(|range| Piece::new(program, range, &mut histories, threads));
         let pieces = pieces.collect::<Option<_>>()?;
         let begins = begins_anew(program);
         let mut uses: SecondaryMap<Reg, u32> = program.per_register();
