@@ -20,8 +20,8 @@ const LONGEST: usize = 65_536;
 /// `limit` (what cannot be made again, and is used behind a block, has to be kept in whatever order), and neither the shader nor
 /// the work became too long.
 pub fn run(shader: &mut Shader, [most, limit]: [usize; 2]) -> bool {
-    let path = Path::of(shader);
     let blocks = shader.blocks_in_order();
+    let (mut with_code, mut path) = (with_code(shader, &blocks), Path::of(shader));
     // With how many values alive nothing is to be done about a block.
     let mut least: SecondaryMap<Block, usize> = SecondaryMap::with_default(most);
     let mut looks = 0;
@@ -54,7 +54,18 @@ pub fn run(shader: &mut Shader, [most, limit]: [usize; 2]) -> bool {
         let Some((alive, kept)) = found else { return true };
         places.make_again(shader, &blocks, &alive, &kept);
         dce::run(shader);
+        // Which arm of an if comes first depends on which of them has code.
+        let code = self::with_code(shader, &blocks);
+        if code != with_code {
+            (with_code, path) = (code, Path::of(shader));
+        }
     }
+}
+
+/// Which blocks have code.
+fn with_code(shader: &Shader, blocks: &[Block]) -> Vec<bool> {
+    let is_code = |&inst: &Inst| !shader.insts[inst].op.is_leaf();
+    blocks.iter().map(|&block| shader.blocks[block].insts.iter().any(is_code)).collect()
 }
 
 /// Where values are made and used.
