@@ -6,16 +6,17 @@
 //! words are to be decoded: a pipeline is compiled for an assumption ([`PipelineState::textures`]) and again when a
 //! draw meets another one (T-TEX-KEY).
 
+mod orders;
+
 use vc4::state::viewport::VertexStage;
 
-use crate::backend::{self, BackendError, Failed, Inputs, Selected};
+use crate::backend::{self, BackendError, Inputs, Selected};
 use crate::binding::Texture;
 use crate::diagnostic::LOG_TARGET;
 use crate::ir::{Shader, Stage, computed};
 use crate::pass;
 use crate::pass::lower::relay::Extent;
 use crate::pass::lower::{self, LowerError};
-use crate::pass::opt::relieve::EFFORTS;
 use crate::picture::{self, Picture};
 use crate::program::{Pipeline, Program};
 use crate::relay::Relay;
@@ -262,7 +263,8 @@ fn back(shader: &Shader, inputs: Inputs, program: ProgramKind) -> Result<Program
         Err(error) if error.kind() == ErrorKind::DoesNotFit => {
             let straight = if branched.is_some() { words_in_registers(shader, inputs) } else { Err(error) };
             straight.or_else(|error| {
-                in_fewer_registers([shader].into_iter().chain(&branched), inputs).unwrap_or(Err(error))
+                orders::in_fewer_registers([shader].into_iter().chain(&branched), inputs)
+                    .unwrap_or(Err(error))
             })
         }
         code => code,
@@ -291,91 +293,6 @@ fn threaded_with_words_in_registers(
 ) -> Option<Result<Program, BackendError>> {
     let kept = pass::keep_uniforms(shader);
     kept.iter().chain([shader]).find_map(|shader| Selected::new(shader, inputs).ok()?.threaded())
-}
-
-/// Instructions of the IR up to which other orders are looked for. What is longer would take the compiler seconds, and the
-/// QPUs more for each picture.
-const MOST_REORDERED: usize = 65_536;
-
-/// Instructions of an order from which on it is taken if it fits, whatever else there is.
-const LONG: usize = 16_384;
-
-/// The code of a shader, with branches or without, in an order that keeps few values alive.
-fn in_fewer_registers<'a>(
-    shaders: impl Iterator<Item = &'a Shader>,
-    inputs: Inputs,
-) -> Option<Result<Program, BackendError>> {
-    let shaders: Vec<&Shader> = shaders.filter(|shader| length(shader) <= MOST_REORDERED).collect();
-    EFFORTS.into_iter().find_map(|effort| {
-        let mut short = Vec::new();
-        for shader in &shaders {
-            for order in pass::relieve(shader, effort) {
-                if length(&order) <= LONG {
-                    short.push(order);
-                    continue;
-                }
-                let code = in_one_order(std::mem::take(&mut short), inputs);
-                match code.map_or_else(|| in_this_order(&order, inputs), Some) {
-                    // Other orders of the same shader are as far from fitting, and there is more that can be done.
-                    Some(Err(error)) if error.kind() == ErrorKind::DoesNotFit => {
-                        if !effort.is_last {
-                            break;
-                        }
-                    }
-                    None => {}
-                    code => return code,
-                }
-            }
-        }
-        in_one_order(short, inputs)
-    })
-}
-
-/// Instructions of a shader.
-fn length(shader: &Shader) -> usize {
-    shader.insts_in_order().len()
-}
-
-/// The code of an order, with values that move if it is near to one that fits; `None` if even that finds no places.
-fn in_this_order(order: &Shader, inputs: Inputs) -> Option<Result<Program, BackendError>> {
-    let selected = match Selected::ordered(order, inputs) {
-        Ok(selected) => selected,
-        Err(error) => return Some(Err(error)),
-    };
-    match selected.code() {
-        Err(failed) if failed.is_near() => selected.moving(&failed),
-        code => match code.map_err(BackendError::from) {
-            Err(BackendError::RegisterConflicts) => None,
-            code => Some(code),
-        },
-    }
-}
-
-/// The code of the shortest order that fits, or of one that is little longer and leaves the other thread half of the registers,
-/// which hides its lookups. Where none fits, values move.
-fn in_one_order(mut orders: Vec<Shader>, inputs: Inputs) -> Option<Result<Program, BackendError>> {
-    orders.sort_by_cached_key(length);
-    let mut near: Vec<(Selected, Failed)> = Vec::new();
-    let mut rest = orders.iter();
-    let found = rest.find_map(|order| {
-        let selected = Selected::ordered(order, inputs).ok()?;
-        match selected.code() {
-            Ok(code) => Some((length(order), code)),
-            Err(failed) => {
-                near.extend(failed.is_near().then_some((selected, failed)));
-                None
-            }
-        }
-    });
-    let Some((shortest, first)) = found else {
-        return near.into_iter().find_map(|(selected, failed)| selected.moving(&failed));
-    };
-    if first.threaded || first.samples.is_empty() {
-        return Some(Ok(first));
-    }
-    let near = rest.take_while(|order| 4 * length(order) <= 5 * shortest);
-    let mut others = near.filter_map(|order| Selected::ordered(order, inputs).ok()?.threaded());
-    Some(others.find(Result::is_ok).unwrap_or(Ok(first)))
 }
 
 #[cfg(test)]

@@ -32,6 +32,11 @@ impl Alive {
         }
     }
 
+    /// Takes all of them away.
+    pub fn clear(&mut self) {
+        self.values.drain(..).for_each(|value| self.holds[value] = false);
+    }
+
     /// All of them.
     pub fn values(&self) -> &[Value] {
         &self.values

@@ -18,9 +18,14 @@ mod order;
 mod remake;
 mod spread;
 
-use crate::ir::Shader;
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::{Block, Shader};
 use crate::pass::analysis::live::Live;
-use order::{Order, Preference};
+use order::{Order, Plan, Preference, Room};
+use remake::takes_room;
 
 /// Values alive in an order of the IR up to which code may fit: some of them are read where they come from.
 const MOST: usize = 72;
@@ -34,36 +39,42 @@ pub struct Effort {
     pub spread: Option<usize>,
     /// Those up to which none are made again whatever that takes, and those with which no order is looked for.
     pub across: [usize; 2],
-    /// Values alive in a block from which on they are made again, an order for each: the files hold 64, and making one again takes
-    /// some meanwhile.
-    pub many: &'static [usize],
+    /// Values alive in a block from which on they are made again: the files hold 64, and making one again takes some meanwhile.
+    pub many: usize,
     /// Those from which on all of them are looked at, and made again together where none frees a register by itself.
     pub tight: Option<usize>,
     /// Those in an order that is of no use any more.
     pub most: usize,
+    /// Whether it is of use only where more values were alive than there are places for: they are made again sooner.
+    pub is_for_too_many: bool,
     /// Whether nothing else is tried where that does not fit.
     pub is_last: bool,
 }
 
-/// What is tried, and what is tried where none of that fits: it makes the longest programs.
-pub const EFFORTS: [Effort; 2] = [
-    Effort {
-        spread: Some(30),
-        across: [MOST_ACROSS, MOST_ACROSS],
-        many: &[52, 40],
-        tight: None,
-        most: MOST,
-        is_last: false,
-    },
+/// What is tried, and what is tried where none of that fits: the last one makes the longest programs.
+pub const EFFORTS: [Effort; 3] = [
+    FIRST,
+    Effort { many: 40, is_for_too_many: true, ..FIRST },
     Effort {
         spread: None,
         across: [30, MOST_ACROSS],
-        many: &[40],
+        many: 40,
         tight: Some(52),
         most: MOST,
+        is_for_too_many: false,
         is_last: true,
     },
 ];
+
+const FIRST: Effort = Effort {
+    spread: Some(30),
+    across: [MOST_ACROSS, MOST_ACROSS],
+    many: 52,
+    tight: None,
+    most: MOST,
+    is_for_too_many: false,
+    is_last: false,
+};
 
 /// The orders of a shader in which no more values are alive than are of use, made one by one: some in which instructions come as
 /// in the shader if they free no register, and some in which those come first that take fewest.
@@ -74,24 +85,57 @@ pub fn run(mut shader: Shader, effort: Effort) -> impl Iterator<Item = Shader> {
     // Comparisons go to where they are looked at, so that it is what they compare that is kept.
     conditions::split(&mut shader);
     let may_fit = across::run(&mut shader, effort.across);
-    let live = Live::of(&shader);
-    let order = move |many: usize, by_growth: bool| {
-        let preference = Preference { many, most: effort.most, tight: effort.tight, by_growth };
-        let mut shader = shader.clone();
-        for block in shader.blocks_in_order() {
-            let insts = std::mem::take(&mut shader.blocks[block].insts);
-            shader.blocks[block].insts = Order::new(&mut shader, &live, block, insts, preference).run()?;
+    let mut blocks = Blocks::of(shader);
+    let ways = [false, true].into_iter().filter(move |_| may_fit);
+    ways.filter_map(move |by_growth| {
+        let Effort { many, most, tight, .. } = effort;
+        blocks.order(Preference { many, most, tight, by_growth })
+    })
+}
+
+/// A shader whose blocks are put in other orders.
+struct Blocks {
+    shader: Shader,
+    live: Live,
+    /// The blocks in the order in which they are tried: one in which no order was found comes first the next time.
+    blocks: Vec<Block>,
+    plans: FxHashMap<Block, Plan>,
+}
+
+impl Blocks {
+    /// Of a shader. Blocks come first behind which most is alive: orders that are of no use end there.
+    fn of(shader: Shader) -> Blocks {
+        let live = Live::of(&shader);
+        let mut blocks = shader.blocks_in_order();
+        let alive = |block: Block| live.behind(block).filter(|&value| takes_room(&shader, value)).count();
+        blocks.sort_by_cached_key(|&block| Reverse(alive(block)));
+        Blocks { shader, live, blocks, plans: FxHashMap::default() }
+    }
+
+    /// The shader in an order, if that is of use.
+    fn order(&mut self, preference: Preference) -> Option<Shader> {
+        let mut shader = self.shader.clone();
+        let mut room = Room::default();
+        let failed = self.blocks.iter().position(|&block| {
+            let new = || Plan::new(&self.shader, &self.live, block);
+            let plan = self.plans.entry(block).or_insert_with(new);
+            let order = Order::new(&mut shader, &self.live, block, plan, &mut room, preference).run();
+            let is_found = order.is_some();
+            order.into_iter().for_each(|insts| shader.blocks[block].insts = insts);
+            !is_found
+        });
+        match failed {
+            Some(failed) => {
+                self.blocks[..=failed].rotate_right(1);
+                None
+            }
+            None => Some(shader),
         }
-        Some(shader)
-    };
-    let many = effort.many.iter().filter(move |_| may_fit);
-    let ways = many.flat_map(|&many| [(many, false), (many, true)]);
-    ways.filter_map(move |(many, by_growth)| order(many, by_growth))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::remake::takes_room;
     use super::*;
     use crate::binding::Descriptor;
     use crate::ir::{Builder, Node, Op, Stage, Type, Value};
@@ -157,7 +201,7 @@ mod tests {
         });
         let made = count(&shader, |op| matches!(op, Op::TmuDirect { .. }));
         assert!(made > 64, "{made} lookups");
-        assert!(most_alive(&shader) <= EFFORTS[0].many[0] + 4, "{} values are alive", most_alive(&shader));
+        assert!(most_alive(&shader) <= EFFORTS[0].many + 4, "{} values are alive", most_alive(&shader));
     }
 
     #[test]

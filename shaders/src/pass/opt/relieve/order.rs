@@ -1,27 +1,22 @@
 //! A block's instructions, put together from the end.
 
+mod plan;
 mod together;
+
+pub use plan::Plan;
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use cranelift_entity::EntitySet;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::alive::Alive;
-use super::conditions::sets_flags;
-use super::remake::{
-    Between, FEW, Known, Remake, Site, again, in_registers, is_movable, operands, takes_room,
-};
-use crate::ir::{Block, Inst, Op, Shader, Type, Value};
+use super::remake::{Between, FEW, Known, Remake, Site, again, operands, takes_room};
+use crate::ir::{Block, Inst, Shader, Value};
 use crate::pass::analysis::live::Live;
 use crate::work;
 
-/// Instructions that making a value again may take: three lookups, their places, and an interpolation between them.
-const MOST_AGAIN: usize = 32;
-/// Instructions that make a value, from which on it has no better place beside its uses than elsewhere.
-const MOST_SUNK: usize = 512;
 /// Instructions between a value that is made again and what is alive anyway.
 const MOST_BETWEEN: usize = 8;
 /// Values that come alive for others that are made again of them.
@@ -34,9 +29,6 @@ const LEAST_REST: usize = 16;
 const WINDOW: usize = 64;
 /// How many more values have to be alive until all of them are looked at again, if there was nothing.
 const SLACK: usize = 4;
-/// A block may become this many times as long.
-const MOST_GROWTH: usize = 3;
-
 /// What an order prefers.
 #[derive(Clone, Copy, Debug)]
 pub struct Preference {
@@ -79,126 +71,60 @@ impl Ready {
     }
 }
 
-/// The users of a value, by where they are in the order of the shader.
-#[derive(Default)]
-struct Users {
-    all: Vec<usize>,
-    /// How many there are up to the last one that does not stand.
-    rest: usize,
-}
-
-impl Users {
-    fn push(&mut self, at: usize) {
-        self.all.push(at);
-        self.rest = self.all.len();
-    }
-}
-
 /// A block under way, from its end.
 pub struct Order<'a> {
     shader: &'a mut Shader,
+    plan: &'a Plan,
     preference: Preference,
-    /// Values that are used behind the block, or by control flow at its end.
-    escaping: EntitySet<Value>,
-    /// What stays at the front: phis, inputs, and what needs no register.
-    front: Vec<Inst>,
-    /// The other instructions, in the order of the shader.
-    insts: Vec<Inst>,
-    place: FxHashMap<Inst, usize>,
-    /// Users, and later effects, that each still waits for.
+    /// Users, and later effects, that each instruction still waits for.
     waiting: Vec<u32>,
-    /// What each waits for that acts on something outside, or sees such actions: the one before.
-    before: Vec<Option<usize>>,
     ready: Ready,
-    /// The operands of each that are in registers.
-    room: Vec<SmallVec<[Value; 4]>>,
-    /// Values alive at the place that was come to.
-    live: Alive,
-    known: Known,
-    /// Values that an instruction of the block makes that may stand twice.
-    repeatable: EntitySet<Value>,
+    /// Values alive at the place that was come to, and what making values again takes there.
+    live: &'a mut Alive,
+    known: &'a mut Known,
     /// Users of each value that stand already.
     users: FxHashMap<Value, SmallVec<[Inst; 4]>>,
     /// What stands, from the end.
     done: Vec<Inst>,
-    /// The places of each value's users in the order of the shader, and which of them stand.
-    wanted: FxHashMap<Value, Users>,
+    /// Which instructions stand, and how many users of each value there are up to the last one that does not.
     stands: Vec<bool>,
-    /// Those that [`MOST_AGAIN`] instructions make, with all that they need.
-    is_cheap: Vec<bool>,
-    /// Those that are made of little else than inputs: their uses are the best place for them.
-    sinks: Vec<bool>,
-    /// Comparisons, and what sets the flags for them: no instruction may come between these and their user.
-    sticks: Vec<bool>,
-    /// Instructions that the block may have in the end.
-    longest: usize,
+    rest: FxHashMap<Value, usize>,
+}
+
+/// What orders of several blocks take one after the other: it is as large as the shader.
+#[derive(Default)]
+pub struct Room {
+    live: Alive,
+    known: Known,
 }
 
 impl<'a> Order<'a> {
-    /// Of the block whose instructions are `all`.
+    /// Of a block of the shader.
     pub fn new(
         shader: &'a mut Shader,
         live: &Live,
         block: Block,
-        all: Vec<Inst>,
+        plan: &'a Plan,
+        room: &'a mut Room,
         preference: Preference,
     ) -> Self {
-        let stays = |inst: &Inst| {
-            let data = &shader.insts[*inst];
-            data.op == Op::Phi || (data.args.is_empty() && data.op.is_pure())
-        };
-        let longest = MOST_GROWTH * all.len();
-        let (front, insts): (Vec<Inst>, Vec<Inst>) = all.into_iter().partition(stays);
-        let place: FxHashMap<Inst, usize> = insts.iter().copied().zip(0..).collect();
-        let (mut waiting, mut before) = (vec![0; insts.len()], vec![None; insts.len()]);
-        let mut wanted: FxHashMap<Value, Users> = FxHashMap::default();
-        let mut last = None;
-        let mut room = Vec::with_capacity(insts.len());
-        for (at, &inst) in insts.iter().enumerate() {
-            for arg in operands(shader, inst) {
-                wanted.entry(arg).or_default().push(at);
-                if let Some(&maker) = place.get(&shader.values[arg].inst) {
-                    waiting[maker] += 1;
-                }
-            }
-            room.push(in_registers(shader, inst));
-            if !shader.insts[inst].op.is_pure() {
-                before[at] = last;
-                last.into_iter().for_each(|last: usize| waiting[last] += 1);
-                last = Some(at);
-            }
-        }
-        let stands = vec![false; insts.len()];
+        room.live.clear();
+        room.known.clear();
         let mut order = Order {
             shader,
+            plan,
             preference,
-            escaping: EntitySet::new(),
-            front,
-            insts,
-            place,
-            waiting,
-            before,
+            waiting: plan.waiting.clone(),
             ready: Ready::default(),
-            room,
-            live: Alive::default(),
-            known: Known::default(),
-            repeatable: EntitySet::new(),
+            live: &mut room.live,
+            known: &mut room.known,
             users: FxHashMap::default(),
             done: Vec::new(),
-            wanted,
-            stands,
-            is_cheap: Vec::new(),
-            sinks: Vec::new(),
-            sticks: Vec::new(),
-            longest,
+            stands: vec![false; plan.insts.len()],
+            rest: FxHashMap::default(),
         };
-        order.escaping.extend(live.behind(block));
-        order.repeatable = order.repeatable();
-        order.is_cheap = order.insts.iter().map(|&inst| order.is_cheap(inst, &mut SmallVec::new())).collect();
-        order.sinks = order.sinks();
-        order.sticks = order.insts.iter().map(|&inst| order.sticks(inst)).collect();
         live.behind(block).for_each(|value| order.revive(value));
-        for at in 0..order.insts.len() {
+        for at in 0..order.waiting.len() {
             if order.waiting[at] == 0 {
                 order.make_ready(at);
             }
@@ -212,7 +138,7 @@ impl<'a> Order<'a> {
         let mut tight = self.preference.tight;
         while let Some(at) = self.best() {
             pause = pause.saturating_sub(1);
-            let is_short = self.is_cheap[at] || self.growth(at) < 0;
+            let is_short = self.plan.is_cheap[at] || self.growth(at) < 0;
             if pause == 0 && self.live.values().len() > self.preference.many && !is_short {
                 if let Some((value, between)) = self.again() {
                     self.make_again(value);
@@ -231,13 +157,13 @@ impl<'a> Order<'a> {
                 return None;
             }
         }
-        let mut insts = self.front;
+        let mut insts = self.plan.front.clone();
         insts.extend(self.done.into_iter().rev());
         Some(insts)
     }
 
     fn make_ready(&mut self, at: usize) {
-        let ready = match (self.sticks[at], self.sinks[at]) {
+        let ready = match (self.plan.sticks[at], self.plan.sinks[at]) {
             (true, _) => &mut self.ready.sticking,
             (_, true) => &mut self.ready.sinking,
             _ => &mut self.ready.others,
@@ -254,7 +180,7 @@ impl<'a> Order<'a> {
         let by = |&at: &usize| {
             let frees = self.frees(at);
             let growth = if frees || self.preference.by_growth { self.growth(at) } else { 0 };
-            (!frees, !self.is_cheap[at], growth, Reverse(at))
+            (!frees, !self.plan.is_cheap[at], growth, Reverse(at))
         };
         work::count(self.ready.sinking.len().min(WINDOW) + self.ready.others.len().min(WINDOW));
         self.ready.latest().min_by_key(by)
@@ -262,47 +188,13 @@ impl<'a> Order<'a> {
 
     /// Whether a register is free as soon as the instruction, and the few that make its operands, stand.
     fn frees(&self, at: usize) -> bool {
-        self.sinks[at] || self.growth(at) < 0
-    }
-
-    /// Whether an instruction only says what the next one does.
-    fn sticks(&self, inst: Inst) -> bool {
-        let [value] = self.shader.insts[inst].results[..] else { return false };
-        let is_condition = |value: Value| self.shader.values[value].ty == Type::Bool;
-        if self.escaping.contains(value) {
-            return false;
-        }
-        let users = self.wanted.get(&value).map_or(&[][..], |users| &users.all);
-        match users {
-            _ if is_condition(value) => true,
-            &[user] => {
-                let user = &self.shader.insts[self.insts[user]];
-                user.results.iter().all(|&result| is_condition(result))
-                    && sets_flags(self.shader, user, value, 1)
-            }
-            _ => false,
-        }
-    }
-
-    /// Which instructions are at the top of small trees. What several branches of a tree share counts for each of them.
-    fn sinks(&self) -> Vec<bool> {
-        let mut weights: Vec<usize> = Vec::with_capacity(self.insts.len());
-        for &inst in &self.insts {
-            let data = &self.shader.insts[inst];
-            let mut weight: usize = if data.op.is_pure() { 1 } else { MOST_SUNK };
-            for &arg in &data.args {
-                let home = self.place.get(&self.shader.values[arg].inst);
-                weight = weight.saturating_add(home.map_or(0, |&home| weights[home]));
-            }
-            weights.push(weight);
-        }
-        weights.into_iter().map(|weight| weight < MOST_SUNK).collect()
+        self.plan.sinks[at] || self.growth(at) < 0
     }
 
     /// Values alive in front of an instruction that are not behind it, less the others.
     fn growth(&self, at: usize) -> i32 {
-        let more = self.room[at].iter().filter(|arg| !self.live.contains(**arg)).count();
-        let results = &self.shader.insts[self.insts[at]].results;
+        let more = self.plan.room[at].iter().filter(|arg| !self.live.contains(**arg)).count();
+        let results = &self.shader.insts[self.plan.insts[at]].results;
         more as i32 - results.iter().filter(|value| self.live.contains(**value)).count() as i32
     }
 
@@ -321,26 +213,26 @@ impl<'a> Order<'a> {
     fn put(&mut self, at: usize) {
         self.ready.remove(at);
         self.stands[at] = true;
-        let inst = self.insts[at];
+        let inst = self.plan.insts[at];
         let results = self.shader.insts[inst].results.clone();
         let is_used =
-            results.iter().any(|value| self.users.contains_key(value) || self.escaping.contains(*value));
+            results.iter().any(|value| self.users.contains_key(value) || self.plan.escaping.contains(*value));
         results.into_iter().for_each(|value| self.kill(value));
         let stands = is_used || self.shader.insts[inst].op.has_effect();
         for arg in operands(self.shader, inst) {
-            if let Some(&maker) = self.place.get(&self.shader.values[arg].inst) {
+            if let Some(maker) = self.plan.place(self.shader.values[arg].inst) {
                 self.release(maker);
             }
-            if let Some(users) = self.wanted.get_mut(&arg) {
-                while users.rest > 0 && self.stands[users.all[users.rest - 1]] {
-                    users.rest -= 1;
-                }
+            let all = self.plan.users(arg);
+            let rest = self.rest.entry(arg).or_insert(all.len());
+            while *rest > 0 && self.stands[all[*rest - 1]] {
+                *rest -= 1;
             }
             if stands {
                 self.uses(inst, arg);
             }
         }
-        if let Some(before) = self.before[at] {
+        if let Some(before) = self.plan.before[at] {
             self.release(before);
         }
         if stands {
@@ -365,25 +257,25 @@ impl<'a> Order<'a> {
     /// that is not wanted again for longest. Without any, whatever takes few instructions may come: those of its operands that stay
     /// alive for the instruction which made it are wanted even later, so they follow.
     fn again(&mut self) -> Option<(Value, Between)> {
-        if self.done.len() >= self.longest {
+        if self.done.len() >= self.plan.longest {
             return None;
         }
         work::count(self.live.values().len());
         let site = Site {
             operands: |value| {
-                self.place.get(&self.shader.values[value].inst).map_or(&[][..], |&at| &self.room[at])
+                self.plan.place(self.shader.values[value].inst).map_or(&[][..], |at| &self.plan.room[at])
             },
             is_live: |value| self.live.contains(value),
-            may_repeat: |value| self.repeatable.contains(value),
+            may_repeat: |value| self.plan.repeatable.contains(value),
             few: FEW,
-            users: |value| self.wanted.get(&value).map_or(0, |users| users.all.len()),
+            users: |value| self.plan.users(value).len(),
             most_between: MOST_BETWEEN,
             most_missing: MOST_MISSING,
         };
         let waits = |value: Value| {
-            self.place.get(&self.shader.values[value].inst).is_some_and(|&at| self.waiting[at] > 0)
+            self.plan.place(self.shader.values[value].inst).is_some_and(|at| self.waiting[at] > 0)
         };
-        let may = |&value: &Value| self.repeatable.contains(value) && waits(value);
+        let may = |&value: &Value| self.plan.repeatable.contains(value) && waits(value);
         let values: SmallVec<[Value; 64]> = self.live.values().iter().rev().copied().filter(may).collect();
         values.iter().for_each(|&value| self.known.ask(&site, value));
         let candidates: SmallVec<[(Value, Option<&Remake>); 64]> =
@@ -404,42 +296,17 @@ impl<'a> Order<'a> {
             return Some((value, remake.between.clone()));
         }
         let is_cheap = |value: Value| {
-            self.place.get(&self.shader.values[value].inst).is_some_and(|&at| self.is_cheap[at])
+            self.plan.place(self.shader.values[value].inst).is_some_and(|at| self.plan.is_cheap[at])
         };
         let cheap = candidates.iter().map(|&(value, _)| value).filter(|&value| is_cheap(value));
         cheap.min_by_key(|&value| self.next_user(value)).map(|value| (value, SmallVec::new()))
     }
 
-    /// Which values of the block may be made again in it.
-    fn repeatable(&self) -> EntitySet<Value> {
-        let made = self.insts.iter().filter_map(|&inst| match self.shader.insts[inst].results[..] {
-            [value] if is_movable(&self.shader.insts[inst]) => Some(value),
-            _ => None,
-        });
-        let mut repeatable = EntitySet::new();
-        repeatable.extend(made.filter(|&value| !self.escaping.contains(value)));
-        repeatable
-    }
-
-    /// Adds an instruction and what makes its operands to `all`; whether they can be made again, and are few.
-    fn is_cheap(&self, inst: Inst, all: &mut SmallVec<[Inst; MOST_AGAIN]>) -> bool {
-        if !self.place.contains_key(&inst) || all.contains(&inst) {
-            return true;
-        }
-        let data = &self.shader.insts[inst];
-        let escapes = data.results.iter().any(|&value| self.escaping.contains(value));
-        if all.len() == MOST_AGAIN || !data.op.is_pure() || data.op.crosses_elements() || escapes {
-            return false;
-        }
-        all.push(inst);
-        work::count(1);
-        data.args.iter().all(|&arg| self.is_cheap(self.shader.values[arg].inst, all))
-    }
-
     /// The last user of a value that does not stand yet.
     fn next_user(&self, value: Value) -> Option<usize> {
-        let users = self.wanted.get(&value)?;
-        users.all[..users.rest].last().copied()
+        let all = self.plan.users(value);
+        let rest = self.rest.get(&value).copied().unwrap_or(all.len());
+        all[..rest].last().copied()
     }
 
     fn make_again(&mut self, value: Value) {

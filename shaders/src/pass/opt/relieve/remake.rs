@@ -113,6 +113,11 @@ impl Known {
         self.changed[value] = self.now;
     }
 
+    /// Forgets all answers: the place is in another block.
+    pub fn clear(&mut self) {
+        self.answers.clear();
+    }
+
     /// Finds out what making a value at a place takes, if it may be other than it was.
     pub fn ask<'a, O, L, R, U>(&mut self, site: &Site<O, L, R, U>, value: Value)
     where

@@ -20,10 +20,10 @@ impl Order<'_> {
     /// Makes what is alive here of as few values as are to be alive in the end. Whether these are fewer.
     pub fn again_together(&mut self) -> bool {
         let alive = self.live.values().to_vec();
-        if self.done.len() >= self.longest {
+        if self.done.len() >= self.plan.longest {
             return false;
         }
-        let is_fixed = |value: Value| !self.repeatable.contains(value);
+        let is_fixed = |value: Value| !self.plan.repeatable.contains(value);
         let most = self.preference.many;
         let limit = self.preference.most.min(Set::BITS as usize);
         let kept = cut::kept(&alive, |value| self.operands_of(value).iter().copied(), is_fixed, most, limit);
@@ -52,12 +52,12 @@ impl Order<'_> {
 
     /// Where the instruction that makes a value stands in the order of the shader, if the block has it.
     fn place_of(&self, value: Value) -> Option<usize> {
-        self.place.get(&self.shader.values[value].inst).copied()
+        self.plan.place(self.shader.values[value].inst)
     }
 
     /// The operands in registers of what makes a value in the block.
     fn operands_of(&self, value: Value) -> &[Value] {
-        self.place_of(value).map_or(&[][..], |at| &self.room[at])
+        self.place_of(value).map_or(&[][..], |at| &self.plan.room[at])
     }
 
     /// Which of the values that are kept each other one is made of that is alive, or on the way to one that is.
@@ -91,11 +91,11 @@ impl Order<'_> {
         while let Some(at) = open.pop_last() {
             let was_alive = |order: &Self, operand: &Value| order.live.contains(*operand);
             let new: Vec<Value> =
-                self.room[at].iter().copied().filter(|operand| !was_alive(self, operand)).collect();
+                self.plan.room[at].iter().copied().filter(|operand| !was_alive(self, operand)).collect();
             if self.waiting[at] == 0 {
                 self.put(at);
             } else {
-                self.make_again(self.shader.insts[self.insts[at]].results[0]);
+                self.make_again(self.shader.insts[self.plan.insts[at]].results[0]);
             }
             for operand in new.into_iter().filter(|operand| !kept.contains(operand)) {
                 open.extend(self.place_of(operand));
