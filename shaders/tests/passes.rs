@@ -103,21 +103,21 @@ fn each_pass_alone_keeps_the_meaning() {
 
 /// Orders that keep ever fewer values alive, so that most are made again.
 fn relieved(shader: &Shader) -> Vec<Shader> {
-    let many: [&[usize]; 4] = [&[1], &[4], &[12], &[40]];
-    let efforts = many.into_iter().flat_map(|many| {
-        let across = 3 * many[0] / 4;
+    let efforts = [1, 4, 12, 40].into_iter().flat_map(|many| {
+        let across = 3 * many / 4;
         let one_by_one = Effort {
             spread: Some(across),
             across: [usize::MAX; 2],
             many,
             tight: None,
             most: usize::MAX,
+            is_for_too_many: false,
             is_last: false,
         };
-        let together = Effort { across: [across, usize::MAX], tight: Some(many[0]), ..one_by_one };
+        let together = Effort { across: [across, usize::MAX], tight: Some(many), ..one_by_one };
         [one_by_one, together, Effort { spread: None, ..together }]
     });
-    efforts.flat_map(|effort| relieve::run(shader.clone(), effort)).collect()
+    efforts.flat_map(|effort| relieve::run(shader.clone(), effort).into_iter().flatten()).collect()
 }
 
 #[test]

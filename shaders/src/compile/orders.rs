@@ -57,8 +57,11 @@ impl Search<'_> {
             return None;
         }
         let mut short = Vec::new();
-        for shader in self.shaders.clone() {
-            for order in pass::relieve(shader, effort) {
+        for shader in std::mem::take(&mut self.shaders) {
+            // What fits in no order is not tried again.
+            let Some(orders) = pass::relieve(shader, effort) else { continue };
+            self.shaders.push(shader);
+            for order in orders {
                 if length(&order) <= LONG {
                     short.push(order);
                     continue;

@@ -129,10 +129,11 @@ pub fn keep_uniforms(shader: &Shader) -> Option<Shader> {
 }
 
 /// Orders of a lowered shader that keep few values alive, with what is cheap made where it is used; see [`opt::relieve`].
-pub fn relieve(shader: &Shader, effort: opt::relieve::Effort) -> impl Iterator<Item = Shader> {
+pub fn relieve(shader: &Shader, effort: opt::relieve::Effort) -> Option<impl Iterator<Item = Shader>> {
+    let orders = opt::relieve::run(shader.clone(), effort)?;
     // They are made; what is left of a step is to print and to check them.
-    opt::relieve::run(shader.clone(), effort).map(|mut order| {
+    Some(orders.map(|mut order| {
         step(&mut order, "opt_relieve", |_| {});
         order
-    })
+    }))
 }

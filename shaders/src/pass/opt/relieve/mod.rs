@@ -76,21 +76,20 @@ const FIRST: Effort = Effort {
     is_last: false,
 };
 
-/// The orders of a shader in which no more values are alive than are of use, made one by one: some in which instructions come as
-/// in the shader if they free no register, and some in which those come first that take fewest.
-pub fn run(mut shader: Shader, effort: Effort) -> impl Iterator<Item = Shader> {
+/// The orders of a shader in which no more values are alive than are of use, made one by one: one in which instructions come as
+/// in the shader if they free no register, and one in which those come first that take fewest. `None` if more values have to be kept
+/// than there are places for in whatever order, or the shader becomes too long.
+pub fn run(mut shader: Shader, effort: Effort) -> Option<impl Iterator<Item = Shader>> {
     if let Some(most) = effort.spread {
         spread::run(&mut shader, most);
     }
     // Comparisons go to where they are looked at, so that it is what they compare that is kept.
     conditions::split(&mut shader);
-    let may_fit = across::run(&mut shader, effort.across);
-    let mut blocks = Blocks::of(shader);
-    let ways = [false, true].into_iter().filter(move |_| may_fit);
-    ways.filter_map(move |by_growth| {
+    let mut blocks = across::run(&mut shader, effort.across).then(|| Blocks::of(shader))?;
+    Some([false, true].into_iter().filter_map(move |by_growth| {
         let Effort { many, most, tight, .. } = effort;
         blocks.order(Preference { many, most, tight, by_growth })
-    })
+    }))
 }
 
 /// A shader whose blocks are put in other orders.
@@ -103,12 +102,14 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Of a shader. Blocks come first behind which most is alive: orders that are of no use end there.
+    /// Of a shader. Orders that are of no use end in the longest block, or in one behind which much is alive: these come first.
     fn of(shader: Shader) -> Blocks {
         let live = Live::of(&shader);
         let mut blocks = shader.blocks_in_order();
         let alive = |block: Block| live.behind(block).filter(|&value| takes_room(&shader, value)).count();
-        blocks.sort_by_cached_key(|&block| Reverse(alive(block)));
+        let length = |block: Block| shader.blocks[block].insts.len();
+        let longest = blocks.iter().map(|&block| length(block)).max();
+        blocks.sort_by_cached_key(|&block| (Some(length(block)) != longest, Reverse(alive(block))));
         Blocks { shader, live, blocks, plans: FxHashMap::default() }
     }
 
@@ -153,7 +154,7 @@ mod tests {
             (0..count).map(|n| b.op(Op::TmuDirect { buffer: BUFFER, offset: 4 * n }, &[at])).collect();
         let result = sum(&mut b, &words);
         b.emit(Op::TlbColorWrite, &[result]);
-        run(shader, EFFORTS[0]).last().expect("an order is of use")
+        run(shader, EFFORTS[0]).and_then(Iterator::last).expect("an order is of use")
     }
 
     fn backwards(b: &mut Builder, words: &[Value], first: Value) -> Value {
@@ -236,7 +237,7 @@ mod tests {
         b.emit(Op::TlbColorWrite, &[sum]);
 
         for effort in EFFORTS {
-            let orders: Vec<Shader> = run(shader.clone(), effort).collect();
+            let orders: Vec<Shader> = run(shader.clone(), effort).into_iter().flatten().collect();
             assert!(
                 !orders.is_empty(),
                 "none of the products frees a register by itself, but together they do"
