@@ -6,13 +6,13 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cut;
-use super::remake::{again, is_movable, takes_room};
+use super::remake::{Copies, is_movable, takes_room};
 use crate::ir::{Block, Inst, InstData, Shader, Value, for_each_condition};
 use crate::pass::analysis::live::{Live, Path};
 use crate::pass::opt::dce;
 
 /// Instructions that all rounds together may look at, each of which makes again what is alive behind one block.
-const MOST_LOOKS: usize = 1 << 20;
+const MOST_LOOKS: usize = 1 << 19;
 /// Instructions of a shader that is of no use any more.
 const LONGEST: usize = 65_536;
 
@@ -147,8 +147,7 @@ impl Places {
             wanted.contains(&value) && self.home[value].is_none_or(|(home, _)| home != block)
         };
         for &block in blocks {
-            let mut made =
-                Copies { places: self, makers: &makers, made: FxHashMap::default(), insts: Vec::new() };
+            let mut made = Copies::of(&makers);
             for inst in std::mem::take(&mut shader.blocks[block].insts) {
                 for at in 0..shader.insts[inst].args.len() {
                     let data = &shader.insts[inst];
@@ -158,7 +157,7 @@ impl Places {
                             ends.entry(from).or_default().push((inst, at));
                         }
                     } else if is_elsewhere(arg, block) {
-                        let copy = made.copy(shader, arg);
+                        let copy = self.copy(&mut made, shader, arg);
                         shader.insts[inst].args[at] = copy;
                     }
                 }
@@ -170,11 +169,28 @@ impl Places {
         for (block, ends) in ends {
             let Some(made) = copies.get_mut(&block) else { continue };
             for (phi, at) in ends {
-                let copy = made.copy(shader, shader.insts[phi].args[at]);
+                let copy = self.copy(made, shader, shader.insts[phi].args[at]);
                 shader.insts[phi].args[at] = copy;
             }
             shader.blocks[block].insts.append(&mut made.insts);
         }
+    }
+
+    /// A value that is made again in a block, with all that is not kept for it.
+    fn copy(&self, copies: &mut Copies<'_>, shader: &mut Shader, value: Value) -> Value {
+        let mut missing: Vec<Value> = Vec::new();
+        let mut seen: FxHashSet<Value> = FxHashSet::default();
+        let mut open = vec![value];
+        while let Some(value) = open.pop() {
+            let Some(maker) = copies.missing(value) else { continue };
+            if seen.insert(value) {
+                missing.push(value);
+                open.extend(&maker.args);
+            }
+        }
+        missing.sort_unstable_by_key(|&value| self.home[value].map(|(_, place)| place));
+        missing.into_iter().for_each(|value| copies.make(shader, value));
+        copies.of_value(value)
     }
 }
 
@@ -182,40 +198,4 @@ impl Places {
 fn operands(shader: &Shader, value: Value) -> impl Iterator<Item = Value> + '_ {
     let args = &shader.insts[shader.values[value].inst].args;
     args.iter().copied().filter(|&arg| takes_room(shader, arg))
-}
-
-/// Copies, in one block, of what makes values again.
-struct Copies<'a> {
-    places: &'a Places,
-    makers: &'a FxHashMap<Value, InstData>,
-    made: FxHashMap<Value, Value>,
-    insts: Vec<Inst>,
-}
-
-impl Copies<'_> {
-    /// A value that is made again here, with all that is not kept for it.
-    fn copy(&mut self, shader: &mut Shader, value: Value) -> Value {
-        let mut missing: Vec<Value> = Vec::new();
-        let mut seen: FxHashSet<Value> = FxHashSet::default();
-        let mut open = vec![value];
-        while let Some(value) = open.pop() {
-            let Some(maker) = self.makers.get(&value).filter(|_| !self.made.contains_key(&value)) else {
-                continue;
-            };
-            if seen.insert(value) {
-                missing.push(value);
-                open.extend(&maker.args);
-            }
-        }
-        missing.sort_unstable_by_key(|&value| self.places.home[value].map(|(_, place)| place));
-        for value in missing {
-            let data = &self.makers[&value];
-            let mut args = data.args.clone();
-            args.iter_mut().for_each(|arg| *arg = self.made.get(arg).copied().unwrap_or(*arg));
-            let inst = again(shader, data, args);
-            self.insts.push(inst);
-            self.made.insert(value, shader.insts[inst].results[0]);
-        }
-        self.made.get(&value).copied().unwrap_or(value)
-    }
 }

@@ -169,6 +169,41 @@ pub fn is_movable(data: &InstData) -> bool {
     data.op != Op::Phi && data.op.is_pure() && !data.op.crosses_elements() && !data.args.is_empty()
 }
 
+/// Copies, in one block, of instructions that make values again.
+pub struct Copies<'a> {
+    /// The instructions as they were before what they use was replaced where they stand.
+    makers: &'a FxHashMap<Value, InstData>,
+    made: FxHashMap<Value, Value>,
+    /// The copies that stand nowhere yet, in order.
+    pub insts: Vec<Inst>,
+}
+
+impl<'a> Copies<'a> {
+    /// None yet.
+    pub fn of(makers: &'a FxHashMap<Value, InstData>) -> Self {
+        Copies { makers, made: FxHashMap::default(), insts: Vec::new() }
+    }
+
+    /// The instruction that makes a value, if it is to be copied and was not.
+    pub fn missing(&self, value: Value) -> Option<&'a InstData> {
+        self.makers.get(&value).filter(|_| !self.made.contains_key(&value))
+    }
+
+    /// The copy of a value, or the value where there is none.
+    pub fn of_value(&self, value: Value) -> Value {
+        self.made.get(&value).copied().unwrap_or(value)
+    }
+
+    /// Copies the instruction that makes a value, on copies of its operands as far as there are any.
+    pub fn make(&mut self, shader: &mut Shader, value: Value) {
+        let data = &self.makers[&value];
+        let args = data.args.iter().map(|&arg| self.of_value(arg)).collect();
+        let inst = again(shader, data, args);
+        self.insts.push(inst);
+        self.made.insert(value, shader.insts[inst].results[0]);
+    }
+}
+
 /// Another instruction that does what one does, on its own operands.
 pub fn again(shader: &mut Shader, data: &InstData, args: SmallVec<[Value; 4]>) -> Inst {
     let types: SmallVec<[Type; 4]> = data.results.iter().map(|&value| shader.values[value].ty).collect();

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::alive::Alive;
-use super::remake::{FEW, Known, Remake, Site, again, in_registers, is_movable, takes_room};
+use super::remake::{Copies, FEW, Known, Remake, Site, in_registers, is_movable, takes_room};
 use crate::ir::{Block, Inst, InstData, Op, Shader, Value, for_each_condition};
 use crate::pass::analysis::live::{Live, Path};
 use crate::work;
@@ -179,8 +179,8 @@ impl Places {
         makers: &FxHashMap<Value, InstData>,
     ) {
         for block in self.users.remove(&value).unwrap_or_default() {
-            let mut copies = Copies { remake, makers, made: FxHashMap::default(), insts: Vec::new() };
-            let copy = copies.copy(shader, value);
+            let mut copies = Copies::of(makers);
+            let copy = copy(&mut copies, &remake.between, shader, value);
             let copies = copies.insts;
             for &inst in &copies {
                 for &arg in &shader.insts[inst].args {
@@ -207,28 +207,13 @@ impl Places {
     }
 }
 
-/// Copies, in one block, of what makes a value: the instructions between it and what is alive.
-struct Copies<'a> {
-    remake: &'a Remake,
-    makers: &'a FxHashMap<Value, InstData>,
-    made: FxHashMap<Value, Value>,
-    insts: Vec<Inst>,
-}
-
-impl Copies<'_> {
-    fn copy(&mut self, shader: &mut Shader, value: Value) -> Value {
-        let Some(data) = self.makers.get(&value) else { return value };
-        if let Some(&copy) = self.made.get(&value) {
-            return copy;
+/// A value that is made again in a block, with the instructions between it and what is alive.
+fn copy(copies: &mut Copies<'_>, between: &[Value], shader: &mut Shader, value: Value) -> Value {
+    if let Some(data) = copies.missing(value) {
+        for &arg in data.args.iter().filter(|arg| between.contains(arg)) {
+            copy(copies, between, shader, arg);
         }
-        let mut args = data.args.clone();
-        for arg in args.iter_mut().filter(|arg| self.remake.between.contains(arg)) {
-            *arg = self.copy(shader, *arg);
-        }
-        let inst = again(shader, data, args);
-        self.insts.push(inst);
-        let copy = shader.insts[inst].results[0];
-        self.made.insert(value, copy);
-        copy
+        copies.make(shader, value);
     }
+    copies.of_value(value)
 }
