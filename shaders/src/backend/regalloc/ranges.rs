@@ -2,7 +2,7 @@
 
 use cranelift_entity::SecondaryMap;
 
-use crate::backend::virt::{Reg, Unit, VirtProgram, segments};
+use crate::backend::virt::{Operation, Reg, Unit, VirtProgram, segments};
 
 /// When a value is live, in points: operation i reads at 2i and writes at 2i + 1.
 #[derive(Clone, Copy, Debug, Default)]
@@ -109,14 +109,22 @@ pub fn ranges(program: &VirtProgram) -> SecondaryMap<Reg, Range> {
     ranges
 }
 
-/// Most values that are alive where pieces of the program meet, those left out that may stay in r4: so many places it takes in whatever
-/// order its pieces are.
+/// Most values that are alive where pieces of the program meet, those left out that may stay in r4 or are carried by a loop, which may
+/// share their registers with what comes next: so many places it takes in whatever order its pieces are.
 pub fn least_places(program: &VirtProgram) -> usize {
     let markers: Vec<u32> =
         (0..).zip(&program.ops).filter(|(_, op)| op.is_marker()).map(|(index, _)| 2 * index).collect();
+    let mut is_left_out: SecondaryMap<Reg, bool> = program.per_register();
+    program.regs.iter().for_each(|(reg, info)| is_left_out[reg] = info.places.r4);
+    for piece in segments(&program.ops) {
+        if program.ops.get(piece.end).is_some_and(|op| matches!(op.unit, Unit::LoopEnd(_))) {
+            let copies = program.ops[piece].iter().filter(|op| op.unit == Unit::Move);
+            copies.filter_map(Operation::writes).for_each(|reg| is_left_out[reg] = true);
+        }
+    }
     let mut changes = vec![0_i32; markers.len() + 1];
     let ranges = ranges(program);
-    for (reg, _) in program.regs.iter().filter(|(_, info)| !info.places.r4) {
+    for reg in program.regs.keys().filter(|&reg| !is_left_out[reg]) {
         for (start, end) in ranges[reg].parts().filter(|_| ranges[reg].accessed) {
             changes[markers.partition_point(|&marker| marker < start)] += 1;
             changes[markers.partition_point(|&marker| marker <= end)] -= 1;

@@ -157,6 +157,10 @@ fn what_is_alive_where_pieces_meet_takes_places_in_any_order() {
     assert_eq!(least_places(&program), 5);
     program.regs[kept[0]].places.r4 = true;
     assert_eq!(least_places(&program), 4, "two values may be the same in r4");
+    program.ops.insert(0, Operation::new(Unit::LoopStart, Dst::None, &[]));
+    program.ops.push(Operation::mov(Dst::Reg(kept[1]), Src::Reg(kept[2])));
+    program.ops.push(Operation::new(Unit::LoopEnd(branch), Dst::None, &[]));
+    assert_eq!(least_places(&program), 3, "what a loop carries may share the register of what comes next");
 }
 
 /// What comes out of the allocator whose values move does what went in; whether anything comes out.
