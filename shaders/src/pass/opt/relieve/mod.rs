@@ -251,6 +251,40 @@ mod tests {
     }
 
     #[test]
+    fn a_block_without_an_order_comes_first_the_next_time() {
+        let mut shader = Shader::new(Stage::Fragment);
+        let entry = shader.entry().expect("a new shader has a block");
+        let [then, otherwise, join] = [(); 3].map(|()| shader.blocks.push(Default::default()));
+        let mut b = Builder::new(&mut shader, entry);
+        let input = b.op(Op::Varying(0), &[]);
+        let zero = b.float(0.0);
+        let cond = b.op(Op::FLt, &[input, zero]);
+        // What comes from other elements is made once, and each of these is wanted by two sums, one behind the other.
+        let mut b = Builder::new(&mut shader, then);
+        let words: Vec<Value> = (0..80)
+            .map(|n| {
+                let scale = b.float(n as f32);
+                let scaled = b.op(Op::FMul, &[input, scale]);
+                b.op(Op::Rotate(1), &[scaled])
+            })
+            .collect();
+        let sum = [(); 2].iter().fold(input, |sum, ()| backwards(&mut b, &words, sum));
+        let arms = [then, otherwise].map(|arm| vec![Node::Block(arm)]);
+        let [then_arm, otherwise_arm] = arms;
+        shader.body.extend([Node::If { cond, then: then_arm, otherwise: otherwise_arm }, Node::Block(join)]);
+        let mut b = Builder::new(&mut shader, join);
+        let sum = b.phi(Type::Word, &[(then, sum), (otherwise, input)]);
+        let product = (0..1000).fold(sum, |product, _| b.op(Op::FMul, &[product, sum]));
+        b.emit(Op::TlbColorWrite, &[product]);
+
+        let mut blocks = Blocks::of(shader);
+        assert_eq!(blocks.blocks[0], join, "it is the longest");
+        let preference = Preference { many: 52, most: MOST, tight: None, by_growth: false };
+        assert!(blocks.order(preference).is_none(), "80 values are alive between the sums");
+        assert_eq!(blocks.blocks[0], then);
+    }
+
+    #[test]
     fn effects_keep_their_order_and_nothing_dead_stays() {
         let shader = lookups(2, |b, words| {
             b.op(Op::FMul, &[words[0], words[1]]);
