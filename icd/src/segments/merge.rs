@@ -12,6 +12,8 @@ use crate::objects::memory::{Binding, Span};
 
 /// Commands between two passes that are looked at: uploads of what the second one draws are few.
 const MOST_COMMANDS: usize = 16;
+/// Lists of draws of a segment that more are appended to: all that they read is looked at each time.
+const MOST_LISTS: usize = 256;
 
 /// Appends a segment to a recording, or its draws to the last segment that draws. Commands between them then come first.
 pub fn append(segments: &mut Segments, render: RenderSegment) {
@@ -49,6 +51,9 @@ fn can_go_first(command: &Segment, pass: &RenderSegment) -> bool {
 
 /// Whether what `next` draws may go on in the tiles of `last`.
 fn goes_on(last: &RenderSegment, next: &RenderSegment) -> bool {
+    if last.draws.len() >= MOST_LISTS {
+        return false;
+    }
     let (a, b) = (&last.target, &next.target);
     let frame = |target: &Target| {
         let Target { area, corner, size, samples, view, counts_samples, counts_draws, .. } = *target;

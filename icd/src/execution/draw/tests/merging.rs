@@ -84,6 +84,13 @@ fn passes_go_on_in_the_tiles_of_those_before() {
 }
 
 #[test]
+fn segments_have_bounds() {
+    let fixture = Fixture::new((64, 64), 3);
+    let passes = vec![(LOAD, &fixture.framebuffer); 300];
+    assert_eq!(draws(&recorded(&fixture, &passes, |_| {})), [256, 44]);
+}
+
+#[test]
 fn passes_stay_apart_where_one_needs_what_the_other_left_in_memory() {
     let fixture = Fixture::new((64, 64), 3);
     let here = &fixture.framebuffer;
