@@ -36,9 +36,11 @@ impl Target {
     /// The target without the tiles that no draw touches, where those are in memory as they are to be. `touched` is
     /// what draws may change; `None` if there are no such tiles left.
     pub fn within(mut self, touched: PixelRect) -> Option<Target> {
-        let color_changes =
-            self.colors.iter().any(|color| color.start.clears() && color.store || color.resolve.is_some());
-        if !color_changes && !(self.depth_stencil_start.clears() && self.depth_stencil_store) {
+        let mut colors = self.colors.iter();
+        let colors_change =
+            colors.any(|color| color.start.clears() && color.store || color.resolve.is_some());
+        let depth_changes = self.depth_stencil_start.clears() && self.depth_stencil_store;
+        if !colors_change && !depth_changes {
             self.area = self.area.intersect(touched);
         }
         (!self.area.is_empty()).then_some(self)
