@@ -26,8 +26,9 @@ impl Target {
         }
         if !target.depth_stencil_start.clears() && !any(&|draws| draws.change_depth_stencil) {
             target.depth_stencil_store = false;
+            // Where draws need several jobs, these store between them what there is: so it is not there.
             if !any(&|draws| draws.test) {
-                target.depth_stencil_start = Start::Any;
+                (target.depth_stencil, target.depth_stencil_start) = (None, Start::Any);
             }
         }
         (target.depth_stencil_store || target.colors.iter().any(|color| !color.is_idle)).then_some(target)

@@ -186,6 +186,27 @@ fn jobs_that_nobody_counted_are_not_kept_for_queries() {
     assert_eq!(jobs(vec![render]), 1);
 }
 
+/// Jobs of one segment store and load between them what it is drawn with, and nothing else.
+#[test]
+fn depth_that_no_draw_tests_stays_where_it_is_between_jobs() {
+    let fixture = Fixture::new((64, 64), 3);
+    let drawn = |state: State<'_>| {
+        let RenderSegment { target, .. } = segment(&fixture, &[state]);
+        let pipeline = fixture.pipeline_with(LIST, state);
+        let segments = fixture.record(fixture.whole(), |recording| {
+            recording.state.bind_vertices(0, [(&fixture.vertices, 0)].into_iter()).unwrap();
+            recording.state.bind_pipeline(&pipeline);
+            (0..=vc4::hw::MAX_DRAWS_PER_BIN_LIST).for_each(|_| recording.draw(call(3, 0, None)).unwrap());
+        });
+        let [Segment::Render(render)] = &segments[..] else { panic!("{} segments", segments.len()) };
+        let jobs = jobs(&fixture.device, &RenderSegment::new(target, render.draws.clone()));
+        let ways = |job: &Job| (job.submit().zs_read.is_some(), job.submit().zs_write.is_some());
+        jobs.iter().map(ways).collect::<Vec<_>>()
+    };
+    assert_eq!(drawn(&usual), [(true, true); 2]);
+    assert_eq!(drawn(&untested), [(false, false); 2]);
+}
+
 /// Each word of a wide colour is a pass of its own.
 #[test]
 fn words_of_colours_that_stay_are_no_passes() {
