@@ -124,6 +124,14 @@ impl RenderSegment {
         RenderSegment { target, draws, memo: Memo::default() }
     }
 
+    /// Draws what another segment of the same attachments draws, too: elsewhere.
+    pub fn join(&mut self, other: RenderSegment) {
+        let (own, also) = (&mut self.target.area, other.target.area);
+        (own.left, own.top) = (own.left.min(also.left), own.top.min(also.top));
+        (own.right, own.bottom) = (own.right.max(also.right), own.bottom.max(also.bottom));
+        self.draws.extend(other.draws);
+    }
+
     /// One line for listings.
     pub fn describe(&self) -> String {
         let Target { colors, depth_stencil, area, .. } = &self.target;

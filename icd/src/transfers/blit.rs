@@ -17,6 +17,7 @@ use crate::foundation::format::FormatRow;
 use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
+use crate::objects::image_view::WORDS;
 use crate::objects::memory::{DeviceMemory, Origin};
 use crate::objects::memory_type::MemoryType;
 use crate::pipeline::Rectangles;
@@ -99,39 +100,39 @@ impl Blit {
         ];
         let spans = axes.map(|(axis, edge)| axis.span(edge));
         let mut jobs = Vec::new();
-        for (from_slice, to_slice) in self.slices(region)? {
-            let from = Slice { image: &self.src, level: from.mip_level, layer: from_slice };
+        for ((from_slice, behind), to_slice) in self.slices(region) {
+            let slice = Slice { image: &self.src, level: from.mip_level, layer: from_slice };
             let to = Slice { image: &self.dst, level: to.mip_level, layer: to_slice };
-            jobs.extend(self.slice_drawn(from, to, &spans, rectangles)?);
+            jobs.extend(self.slice_drawn(scaled::Source { slice, behind }, to, &spans, rectangles)?);
         }
         Ok(jobs)
     }
 
-    /// What becomes what of layers or slices, or why that is not all.
-    fn slices(&self, region: &vk::ImageBlit) -> Result<Vec<(u32, u32)>, String> {
+    /// What becomes what of layers or slices: one, or a mixture with another one that has a weight.
+    fn slices(&self, region: &vk::ImageBlit) -> Vec<((u32, Option<(u32, f32)>), u32)> {
         let (from, to) = (region.src_subresource, region.dst_subresource);
         if !self.src.is_volume() && !self.dst.is_volume() {
             let from_layers = layers(&self.src, from.base_array_layer, from.layer_count);
             let to_layers = layers(&self.dst, to.base_array_layer, to.layer_count);
-            return Ok(from_layers.zip(to_layers).collect());
+            return from_layers.map(|layer| (layer, None)).zip(to_layers).collect();
         }
         let depth = Axis::new(region.src_offsets.map(|o| o.z), region.dst_offsets.map(|o| o.z));
         let have = self.src.slices(from.mip_level) as usize;
         let source = |slice: u32| match (self.how, depth.source(slice)) {
-            _ if !self.src.is_volume() => Ok((from.base_array_layer, slice)),
+            _ if !self.src.is_volume() => (from.base_array_layer, None),
             (How::Convert { linear: true, .. }, z) => match around(z, have) {
-                (low, high, weight) if low == high || weight == 0.0 => Ok((low as u32, slice)),
-                _ => Err("it mixes slices".into()),
+                (low, high, weight) if low == high || weight == 0.0 => (low as u32, None),
+                (low, high, weight) => (low as u32, Some((high as u32, weight))),
             },
-            (_, z) => Ok((nearest(z, have) as u32, slice)),
+            (_, z) => (nearest(z, have) as u32, None),
         };
-        depth.pixels(self.dst.slices(to.mip_level)).map(source).collect()
+        depth.pixels(self.dst.slices(to.mip_level)).map(|slice| (source(slice), slice)).collect()
     }
 
     /// The jobs of a layer or slice.
     fn slice_drawn(
         &self,
-        from: Slice<'_>,
+        from: scaled::Source<'_>,
         to: Slice<'_>,
         spans: &[Span; 2],
         rectangles: &mut Rectangles,
@@ -141,7 +142,7 @@ impl Blit {
             How::Convert { linear: false, .. } => Way::Nearest,
             How::Convert { linear: true, .. } => Way::Linear,
         };
-        match scaled::scale(from, to, spans, way, rectangles) {
+        match scaled::scale(from, to, spans, way, None, rectangles) {
             Ok(job) => Ok(vec![job]),
             Err(why) if to.image.row().aspects() != vk::ImageAspectFlags::COLOR => Err(why),
             Err(why) => aside(from, to, spans, way, rectangles).map_err(|also| format!("{why}, and {also}")),
@@ -169,9 +170,10 @@ impl Blit {
     }
 }
 
-/// The jobs of what tiles do not hold as its image does: they draw another image of the format, which is copied.
+/// The jobs of what tiles do not hold as its image does: they draw another image of the format, or one of its texels' bits if
+/// nobody draws to the format, which is copied.
 fn aside(
-    from: Slice<'_>,
+    from: scaled::Source<'_>,
     to: Slice<'_>,
     spans: &[Span; 2],
     way: Way,
@@ -181,9 +183,18 @@ fn aside(
     if columns.1 == 0 || rows.1 == 0 {
         return Err("it is empty".into());
     }
+    let row = to.image.row();
+    let (format, way, bits) = match (row.target, row.bytes, way) {
+        (None, 4, Way::Move) => (WORDS, Way::Move, None),
+        (None, 4, way) => (WORDS, way, row.info),
+        (None, _, Way::Move) => (vk::Format::R16_UINT, Way::Nearest, row.info),
+        (None, _, way) => (vk::Format::R16_UINT, way, row.info),
+        (Some(_), _, Way::Move) => (row.format, Way::Nearest, None),
+        (Some(_), _, way) => (row.format, way, None),
+    };
     let info = vk::ImageCreateInfo {
         image_type: vk::ImageType::TYPE_2D,
-        format: to.image.row().format,
+        format,
         extent: vk::Extent3D { width: columns.1, height: rows.1, depth: 1 },
         mip_levels: 1,
         array_layers: 1,
@@ -201,17 +212,14 @@ fn aside(
         Ok(Arc::new(image))
     };
     let image = make().map_err(|error| error.to_string())?;
-    let way = if way == Way::Move { Way::Nearest } else { way };
     let spans = spans.each_ref().map(Span::at_start);
-    let drawn = scaled::scale(from, Slice { image: &image, level: 0, layer: 0 }, &spans, way, rectangles)?;
+    let to_image = Slice { image: &image, level: 0, layer: 0 };
+    let drawn = scaled::scale(from, to_image, &spans, way, bits, rectangles)?;
     let rect = Rect { x: columns.0, y: rows.0, width: columns.1, height: rows.1 };
     let part = Part { level: to.level, slice: to.layer, rect };
     let aspect = vk::ImageAspectFlags::COLOR;
     let copied = by_buffer::copy((&image, Part::whole(&image, 0, 0)), (to.image, part), aspect, rectangles)?;
-    match copied.rest.is_empty() {
-        true => Ok([drawn].into_iter().chain(copied.jobs).collect()),
-        false => Err("it ends inside of words".into()),
-    }
+    Ok([drawn].into_iter().chain(copied).collect())
 }
 
 fn how(from: &FormatRow, to: &FormatRow, linear: bool) -> Result<How, Error> {

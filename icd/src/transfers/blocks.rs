@@ -5,7 +5,7 @@ use std::sync::Arc;
 use vc4::image::Rect;
 use vc4::image::etc2::BLOCK_PX;
 
-use super::drawn::gathered_by;
+use super::drawn::{Bytes, gathered_by};
 use super::pieces::Piece;
 use super::programs::decoded;
 use super::strips::WORD;
@@ -79,7 +79,7 @@ pub(super) fn decode(
         Rectangle { view: words.view, area, keeps },
         ("decoded", format as u32),
         || decoded(format),
-        (buffer, piece.offset.wrapping_sub(skipped), piece.pitch),
+        Bytes { buffer, first: piece.offset.wrapping_sub(skipped), pitch: piece.pitch },
         None,
         rectangles,
     )

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ash::vk;
 
-use super::drawn::{self, Work};
+use super::drawn::{self, Bytes, Work};
 use super::programs::Gather;
 use super::strips::{Strip, WORD, strips};
 use super::tiles;
@@ -90,7 +90,8 @@ impl CopyBuffer {
             let (first, pitch) = (source(strip.start), WORD * u64::from(strip.width));
             let what = Gather::Words { fold: Fold::Row, aligned: first % WORD == 0 };
             let rectangle = Rectangle { view: strip.view.clone(), area: strip.area(), keeps: false };
-            drawn::gathered(rectangle, what, (&self.src, first, pitch), None, rectangles)
+            let from = Bytes { buffer: &self.src, first, pitch };
+            drawn::gathered(rectangle, what, from, None, rectangles)
         };
         let jobs = strips.iter().map(job).collect::<Result<_, _>>()?;
         let copy = |bytes: Range<u64>| vk::BufferCopy {

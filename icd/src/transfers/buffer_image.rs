@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::download::download;
-use super::drawn;
+use super::drawn::{self, Work};
 use super::pieces::{CopyPieces, Piece, way};
 use super::planes;
 use super::texels::{Part, slices};
@@ -47,9 +47,10 @@ impl CpuCommand for CopyBufferImage {
         let pieces: Result<Vec<_>, _> = self.regions.iter().map(|region| self.pieces(region)).collect();
         // The CPU says what is wrong with a region.
         let Ok(pieces) = pieces else { return Ok(None) };
-        let way = if self.to_image { upload } else { download };
-        let (renders, left) =
-            drawn::parts(self, pieces.concat(), |piece| way(piece, &self.buffer, &self.image, rectangles));
+        let (renders, left) = drawn::parts(self, pieces.concat(), |piece| match self.to_image {
+            true => upload(piece, &self.buffer, &self.image, rectangles).map(Work::all),
+            false => download(piece, &self.buffer, &self.image, rectangles),
+        });
         let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> { Box::new(self.copy(left)) });
         let drawing = drawn::drawing(renders, rest);
         Ok(drawing.map(|drawing| Drawing { changes_buffers: !self.to_image, ..drawing }))

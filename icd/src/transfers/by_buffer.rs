@@ -8,7 +8,7 @@ use vc4::hw::TILE_PX;
 use vc4::image::Rect;
 
 use super::download::download;
-use super::drawn::{Work, pays};
+use super::drawn::pays;
 use super::pieces::Piece;
 use super::strips::WORD;
 use super::texels::Part;
@@ -21,25 +21,25 @@ use crate::objects::image::Image;
 use crate::objects::memory::{DeviceMemory, Origin};
 use crate::objects::memory_type::MemoryType;
 use crate::pipeline::Rectangles;
+use crate::segments::RenderSegment;
 
 /// A part of an image.
 pub(super) type PartOf<'a> = (&'a Arc<Image>, Part);
 
-/// The jobs that copy an aspect of a part to one of equal size, and the rectangles of the destination that they leave; or
-/// why there are none.
+/// The jobs that copy an aspect of a part to one of equal size, or why there are none.
 pub(super) fn copy(
     (src, from): PartOf<'_>,
     (dst, to): PartOf<'_>,
     aspect: vk::ImageAspectFlags,
     rectangles: &mut Rectangles,
-) -> Result<Work<Rect>, String> {
+) -> Result<Vec<RenderSegment>, String> {
     let texel = u64::from(src.row().aspect_bytes(aspect));
     // Two jobs.
     pays(texel * u64::from(to.rect.width) * u64::from(to.rect.height) / 2)?;
     // Rows of the buffer are rows of a surface.
     let tile = WORD * u64::from(TILE_PX);
     let columns = (WORD * u64::from(target_px()) / texel) as u32;
-    let mut work = Work { jobs: Vec::new(), rest: Vec::new() };
+    let mut jobs = Vec::new();
     for left in (0..to.rect.width).step_by(columns as usize) {
         let (width, height) = (columns.min(to.rect.width - left), to.rect.height);
         let pitch = (texel * u64::from(width)).next_multiple_of(tile);
@@ -61,10 +61,9 @@ pub(super) fn copy(
             return Err("the CPU would have to finish rows".into());
         }
         let up = upload(&piece(part(to, width)), &buffer, dst, rectangles)?;
-        work.jobs.extend(down.jobs.into_iter().chain(up.jobs));
-        work.rest.extend(up.rest.into_iter().map(|piece| piece.part.rect));
+        jobs.extend(down.jobs.into_iter().chain(up));
     }
-    Ok(work)
+    Ok(jobs)
 }
 
 /// A buffer of so many bytes, which lives as long as the jobs that use it.

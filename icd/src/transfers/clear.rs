@@ -8,17 +8,17 @@ use vc4::state::PixelRect;
 
 use super::drawn::{self, Work};
 use super::fill::{ClearWords, Fill};
-use super::programs::{self, WORDS_AT};
+use super::programs::{self, PART_WORDS, WORDS_AT, put_part};
 use super::texels::{Part, layers};
 use super::tiles;
-use super::words::{Words, beside};
+use super::words::{Fold, Words};
 use crate::foundation::error::Error;
 use crate::foundation::format::Storage;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::objects::image_view::ImageView;
 use crate::pipeline::Rectangles;
-use crate::segments::{CpuCommand, Drawing, Rectangle, Segments, Touch};
+use crate::segments::{CpuCommand, Drawing, Rectangle, RenderSegment, Segments, Touch};
 
 /// Fills parts of an image.
 pub struct FillParts {
@@ -115,8 +115,9 @@ impl CpuCommand for FillParts {
     }
 
     fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
-        let (renders, left) =
-            drawn::parts(self, self.parts.clone(), |part| filled(&self.image, &self.fill, part, rectangles));
+        let (renders, left) = drawn::parts(self, self.parts.clone(), |part| {
+            filled(&self.image, &self.fill, part, rectangles).map(Work::all)
+        });
         let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
             Box::new(FillParts { image: self.image.clone(), fill: self.fill, parts: left })
         });
@@ -128,13 +129,13 @@ impl CpuCommand for FillParts {
     }
 }
 
-/// The jobs that fill a part and the parts that they leave, or why it is the CPU's.
+/// The jobs that fill a part, or why it is the CPU's.
 fn filled(
     image: &Arc<Image>,
     fill: &Fill,
     part: &Part,
     rectangles: &mut Rectangles,
-) -> Result<Work<Part>, String> {
+) -> Result<Vec<RenderSegment>, String> {
     let planes = image.stored().planes();
     let cpp = image.layout().shape.cpp;
     let bytes = u64::from(cpp) * u64::from(planes) * u64::from(part.rect.width) * u64::from(part.rect.height);
@@ -145,30 +146,32 @@ fn filled(
     if image.row().block() > 1 {
         return Err(format!("{:?} has blocks", image.row().format));
     }
-    let words = |plane| Words::new(image, part.level, part.slice, plane);
-    let planes: Option<Vec<Words>> = (0..planes).map(words).collect();
-    let planes = planes.ok_or("tiles do not reach all of the level")?;
-    let whole = planes[0].whole(part.rect).ok_or("it has no whole words")?;
     let stays = !fill.mask;
-    let before = if stays == 0 { None } else { Some(drawn::words_of(image, part, programs::BEFORE)?) };
-    let mut jobs = Vec::new();
-    for (plane, words) in (0..).zip(planes) {
-        let (area, keeps) = words.area(whole).ok_or("it ends inside of words")?;
-        let number = cpp.div_ceil(4);
-        let task = ("filled", number | programs::kind_of(stays) << 8);
-        let pipeline =
-            rectangles.pipeline(task, words.view.row.format, || programs::filled(number, stays))?;
-        let mut push = [0; WORDS_AT.len()];
-        for (word, at) in (plane..).zip(&WORDS_AT[..number as usize]) {
-            push[(at / 4) as usize] = fill.in_all_of_a_word(word, cpp);
-        }
-        let sets = [None, before.as_ref()];
-        let rectangle = Rectangle { view: words.view, area, keeps };
-        jobs.push(rectangle.segment(
-            &pipeline,
-            |number| Some((*sets.get(number)?.as_ref()?, &[][..])),
-            &push,
-        ));
-    }
-    Ok(Work { jobs, rest: beside(part.rect, whole).map(|rect| Part { rect, ..*part }).collect() })
+    let job = |plane| {
+        let words = Words::new(image, part.level, part.slice, plane);
+        let words = words.ok_or("tiles do not reach all of the level")?;
+        let (fold, number, format) = (words.fold, cpp.div_ceil(4), words.view.row.format);
+        drawn::covered(&words, part.rect, |rectangle, texels, is_part| {
+            let pipeline = match is_part {
+                true => {
+                    let task = ("filled in part", cpp | u32::from(fold == Fold::Utile) << 8);
+                    rectangles.pipeline(task, format, || programs::filled_in_part(fold, cpp))
+                }
+                false => {
+                    let task = ("filled", number | programs::kind_of(stays) << 8);
+                    rectangles.pipeline(task, format, || programs::filled(number, stays))
+                }
+            }?;
+            let mut push = [0; PART_WORDS];
+            if is_part {
+                put_part(&mut push, texels);
+            }
+            for (word, at) in (plane..).zip(&WORDS_AT[..number as usize]) {
+                push[(at / 4) as usize] = fill.in_all_of_a_word(word, cpp);
+            }
+            let rectangle = Rectangle { keeps: rectangle.keeps || stays != 0, ..rectangle };
+            Ok(rectangle.segment(&pipeline, |_| None, &push))
+        })
+    };
+    (0..planes).map(job).collect()
 }

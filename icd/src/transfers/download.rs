@@ -13,7 +13,7 @@ use super::drawn::{Work, pays, set};
 use super::form::Form;
 use super::pieces::Piece;
 use super::programs::{
-    self, COLUMN_AT, LEFT_AT, Order, PART_AT, ROW_AT, TEXEL_WORDS, TEXELS_AT, WIDTH_AT, texels,
+    self, COLUMN_AT, FILLED_AT, LEFT_AT, Order, PART_AT, ROW_AT, TEXEL_WORDS, TEXELS_AT, WIDTH_AT, texels,
 };
 use super::strips::{self, Strip, WORD};
 use crate::foundation::format;
@@ -48,11 +48,10 @@ pub(super) fn download(
     }
     let form = Conversion::new(image.row(), image.stored().storage, piece.aspect).into();
     let source = Source { set: source(image, piece, form)?, bytes, form };
-    match in_rows(piece, buffer, &source, rectangles) {
-        Ok(work) => Ok(work),
-        Err(_) if piece.pitch == piece.row as u64 => in_line(piece, buffer, &source, rectangles),
-        Err(why) => Err(why),
+    if piece.pitch % u64::from(bytes) != 0 || piece.pitch < piece.row as u64 {
+        return Err(format!("its rows are {} bytes apart", piece.pitch));
     }
+    in_rows(piece, buffer, &source, rectangles).or_else(|_| in_line(piece, buffer, &source, rectangles))
 }
 
 /// What is read.
@@ -100,11 +99,11 @@ fn source(image: &Arc<Image>, piece: &Piece, form: Form) -> Result<Arc<Descripto
 }
 
 impl Source {
-    /// The job that fills columns of a strip.
+    /// The job that fills columns of a strip, in part or where its tiles have something else if it `keeps` that.
     fn fill(
         &self,
         strip: &Strip,
-        columns: u32,
+        (columns, keeps): (u32, bool),
         order: Order,
         push: &[u32],
         rectangles: &mut Rectangles,
@@ -112,45 +111,44 @@ impl Source {
         let task = match order {
             Order::Rows => "rows of texels",
             Order::Line => "a line of texels",
+            Order::Gaps => "a line of texels with gaps",
         };
         let number = self.bytes | (self.form as u32) << 8;
         let pipeline = rectangles
             .pipeline((task, number), strip.view.row.format, || texels(order, self.bytes, self.form))?;
-        let rectangle = Rectangle { view: strip.view.clone(), area: strip.columns(columns), keeps: false };
+        let rectangle = Rectangle { view: strip.view.clone(), area: strip.columns(columns), keeps };
         Ok(rectangle.segment(&pipeline, |number| (number == 0).then_some((&self.set, &[][..])), push))
     }
 }
 
-/// Rows of words that are rows of texels: all columns, or of rows with gaps those whose tiles end in front of the gap.
+/// Rows of words that are rows of texels.
 fn in_rows(
     piece: &Piece,
     buffer: &Buffer,
     source: &Source,
     rectangles: &mut Rectangles,
 ) -> Result<Work<Piece>, String> {
-    let rect = piece.part.rect;
+    let (rect, row) = (piece.part.rect, piece.row as u64);
     let device = rectangles.device().clone();
     let strips = strips::rows(&device, buffer, piece.offset, piece.pitch, rect.height)?;
-    let tile = WORD * u64::from(TILE_PX);
-    let row = piece.row as u64;
-    let drawn = if row == piece.pitch { row } else { row / tile * tile };
-    if drawn == 0 || strips.is_empty() {
-        return Err("its rows hold no whole tile".into());
+    if row % WORD != 0 || strips.is_empty() {
+        return Err("its rows end inside of words".into());
     }
+    // What is in the gap behind a row is loaded with its tiles.
+    let columns = ((row / WORD) as u32, row % (WORD * u64::from(TILE_PX)) != 0 && row != piece.pitch);
     let (mut jobs, mut rows) = (Vec::new(), 0);
     for strip in &strips {
         let mut push = [0; TEXEL_WORDS];
         push[(COLUMN_AT / 4) as usize] = rect.x;
         push[(ROW_AT / 4) as usize] = rect.y + rows;
-        jobs.push(source.fill(strip, (drawn / WORD) as u32, Order::Rows, &push, rectangles)?);
+        jobs.push(source.fill(strip, columns, Order::Rows, &push, rectangles)?);
         rows += strip.height;
     }
-    let columns = drawn as u32 / source.bytes;
-    let rest = [piece.rows(0..rows).columns(columns..rect.width), piece.rows(rows..rect.height)];
-    Ok(Work { jobs, rest: rest.into_iter().filter(|piece| !piece.is_empty()).collect() })
+    let rest = Some(piece.rows(rows..rect.height)).filter(|piece| !piece.is_empty());
+    Ok(Work { jobs, rest: rest.into_iter().collect() })
 }
 
-/// Rows that follow each other without gaps.
+/// Rows that follow each other, wherever they begin.
 fn in_line(
     piece: &Piece,
     buffer: &Buffer,
@@ -159,26 +157,31 @@ fn in_line(
 ) -> Result<Work<Piece>, String> {
     let rect = piece.part.rect;
     let device = rectangles.device().clone();
-    let end = piece.offset.saturating_add(piece.pitch.saturating_mul(rect.height.into()));
+    let before = piece.pitch.saturating_mul(u64::from(rect.height - 1));
+    let end = piece.offset.saturating_add(before).saturating_add(piece.row as u64);
     let strips = strips::strips(&device, buffer, piece.offset..end)?;
-    let (bytes, width) = (u64::from(source.bytes), u64::from(rect.width));
+    let bytes = u64::from(source.bytes);
+    let pitch = piece.pitch / bytes;
+    let has_gaps = pitch != u64::from(rect.width);
+    let order = if has_gaps { Order::Gaps } else { Order::Line };
     let mut jobs = Vec::new();
     for strip in &strips {
         let first = (strip.start - piece.offset) / bytes;
         let mut push = [0; TEXEL_WORDS];
         let mut put = |at: u32, word: u32| push[(at / 4) as usize] = word;
-        put(COLUMN_AT, (first % width) as u32);
-        put(ROW_AT, rect.y + (first / width) as u32);
+        put(COLUMN_AT, (first % pitch) as u32);
+        put(ROW_AT, rect.y + (first / pitch) as u32);
         put(LEFT_AT, rect.x);
-        put(WIDTH_AT, rect.width);
-        put(PART_AT, (1.0 / rect.width as f32).to_bits());
+        put(WIDTH_AT, pitch as u32);
+        put(PART_AT, (1.0 / pitch as f32).to_bits());
         put(TEXELS_AT, (WORD * u64::from(strip.width) / bytes) as u32);
-        jobs.push(source.fill(strip, strip.width, Order::Line, &push, rectangles)?);
+        put(FILLED_AT, rect.width);
+        jobs.push(source.fill(strip, (strip.width, has_gaps), order, &push, rectangles)?);
     }
     // What is beside the strips, with the rest of its rows: they get the same twice.
-    let row_of = |byte: u64| ((byte - piece.offset) / piece.pitch) as u32;
+    let complete = |byte: u64| ((byte - piece.offset + piece.pitch - piece.row as u64) / piece.pitch) as u32;
     let drawn = strips.first().map_or(end, |strip| strip.start)..strips.last().map_or(end, Strip::end);
     let above = (drawn.start - piece.offset).div_ceil(piece.pitch) as u32;
-    let rest = [piece.rows(0..above), piece.rows(row_of(drawn.end)..rect.height)];
+    let rest = [piece.rows(0..above.min(rect.height)), piece.rows(complete(drawn.end)..rect.height)];
     Ok(Work { jobs, rest: rest.into_iter().filter(|piece| !piece.is_empty()).collect() })
 }

@@ -11,8 +11,9 @@ use vc4::state::PixelRect;
 use vc4_shaders::binding::Descriptor as Place;
 use vc4_shaders::ir::Shader;
 
-use super::programs::{self, BASE_AT, Filling, PITCH_AT, gather};
+use super::programs::{self, BASE_AT, Filling, PART_WORDS, PITCH_AT, gather, put_part};
 use super::texels::Part;
+use super::words::{Cover, Words};
 use crate::foundation::debug::{Debug, flags, slow, tells_slow};
 use crate::foundation::engine::{Engine, transfers};
 use crate::foundation::facts::numbers;
@@ -110,18 +111,29 @@ fn pays_from(bytes: u64, least: u64) -> Result<(), String> {
     }
 }
 
-/// The job that fills a rectangle of words with bytes of a buffer: those of pixel (0, 0) of the view, and bytes from row to row.
-/// `before` is what the view holds, if a part of that stays.
+/// A buffer's bytes as rows: the byte of pixel (0, 0) of a view, and bytes from row to row.
+#[derive(Clone, Copy)]
+pub(super) struct Bytes<'a> {
+    /// The buffer.
+    pub buffer: &'a Arc<Buffer>,
+    /// The first byte, modulo 2^32.
+    pub first: u64,
+    /// From row to row.
+    pub pitch: u64,
+}
+
+/// The job that fills a rectangle of words with bytes of a buffer; of words that are filled in part, with those of a rectangle
+/// of texels.
 pub(super) fn gathered(
     rectangle: Rectangle,
     what: impl Into<Filling>,
-    (buffer, first, pitch): (&Arc<Buffer>, u64, u64),
-    before: Option<&Arc<DescriptorSet>>,
+    from: Bytes<'_>,
+    part: Option<Rect>,
     rectangles: &mut Rectangles,
 ) -> Result<RenderSegment, String> {
     let what = what.into();
     let task = ("gather", what.number());
-    gathered_by(rectangle, task, || gather(what), (buffer, first, pitch), before, rectangles)
+    gathered_by(rectangle, task, || gather(what), from, part, rectangles)
 }
 
 /// The same by a program of one's own.
@@ -129,18 +141,39 @@ pub(super) fn gathered_by(
     rectangle: Rectangle,
     task: Task,
     program: impl FnOnce() -> Shader,
-    (buffer, first, pitch): (&Arc<Buffer>, u64, u64),
-    before: Option<&Arc<DescriptorSet>>,
+    Bytes { buffer, first, pitch }: Bytes<'_>,
+    part: Option<Rect>,
     rectangles: &mut Rectangles,
 ) -> Result<RenderSegment, String> {
     let pipeline = rectangles.pipeline(task, rectangle.view.row.format, program)?;
-    let mut push = [0; 2];
+    let mut push = [0; PART_WORDS];
     push[(BASE_AT / 4) as usize] = first as u32;
     push[(PITCH_AT / 4) as usize] = pitch as u32;
+    part.into_iter().for_each(|part| put_part(&mut push, part));
     let descriptor = Descriptor::Buffer { buffer: buffer.clone(), offset: 0, range: buffer.size() };
     let set = set(programs::BUFFER, vk::DescriptorType::STORAGE_BUFFER, descriptor)?;
-    let sets = [Some(&set), before];
-    Ok(rectangle.segment(&pipeline, |number| Some((*sets.get(number)?.as_ref()?, &[][..])), &push))
+    Ok(rectangle.segment(&pipeline, |number| (number == 0).then_some((&set, &[][..])), &push))
+}
+
+/// The words of a rectangle of texels, by one job: those that it has all of, and those that it has a part of. `job` tells the
+/// job of either from the words and what of their tiles is kept.
+pub(super) fn covered(
+    words: &Words,
+    rect: Rect,
+    mut job: impl FnMut(Rectangle, Rect, bool) -> Result<RenderSegment, String>,
+) -> Result<RenderSegment, String> {
+    let Cover { inner, edges, keeps } = words.cover(rect);
+    let inner = inner.into_iter().map(|(whole, area)| (whole, area, false));
+    let edges = edges.into_iter().map(|area| (rect, area, true));
+    let mut all: Option<RenderSegment> = None;
+    for (texels, area, is_part) in inner.chain(edges) {
+        let one = job(Rectangle { view: words.view.clone(), area, keeps }, texels, is_part)?;
+        match &mut all {
+            Some(all) => all.join(one),
+            None => all = Some(one),
+        }
+    }
+    all.ok_or_else(|| "it is empty".into())
 }
 
 /// A set with one descriptor.
@@ -155,8 +188,7 @@ pub(super) fn set(
     Ok(Arc::new(set))
 }
 
-/// The words of a slice of an image, to be fetched. A program may fetch the one that it is about to write: its tile is
-/// stored later.
+/// The words of a slice of an image, to be fetched.
 pub(super) fn words_of(image: &Arc<Image>, part: &Part, place: Place) -> Result<Arc<DescriptorSet>, String> {
     let none = || "no program reads words".to_owned();
     let row = format::row(WORDS).ok_or_else(none)?;
@@ -181,15 +213,15 @@ pub(super) fn area(rect: &Rect, view: &ImageView) -> Result<(PixelRect, bool), S
     Ok((area, !whole))
 }
 
-/// Whether the tile buffer holds the texels of a view as they are, and nobody else writes beside them.
+/// Whether the tile buffer holds the texels of a view as they are.
 fn check_target(view: &ImageView) -> Result<(), String> {
     let (image, info) = (&view.image, view.stored.texel.info());
     let holds = view.row.target == Some(view.stored) && view.row.encoding().is_some();
     if !holds || info.tile.is_none() {
         return Err(format!("tiles do not hold {:?} as its image does", view.row.format));
     }
-    if image.samples() != 1 || image.is_volume() || image.query().tiling == vk::ImageTiling::LINEAR {
-        return Err("its destination is no flat image in the GPU's order".into());
+    if image.samples() != 1 || image.is_volume() {
+        return Err("its destination is no flat image of one sample".into());
     }
     Ok(())
 }

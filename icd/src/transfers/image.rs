@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use ash::vk;
-use vc4::image::Rect;
 
 use super::by_buffer;
 use super::drawn::{self, Work};
@@ -88,7 +87,7 @@ impl CpuCommand for CopyImage {
 
     fn drawing(&self, rectangles: &mut Rectangles) -> Result<Option<Drawing>, Error> {
         let (renders, left) =
-            drawn::parts(self, self.regions.clone(), |region| self.drawn(region, rectangles));
+            drawn::parts(self, self.regions.clone(), |region| self.drawn(region, rectangles).map(Work::all));
         let rest = (!left.is_empty()).then(|| -> Box<dyn CpuCommand> {
             Box::new(CopyImage { src: self.src.clone(), dst: self.dst.clone(), regions: left })
         });
@@ -101,31 +100,26 @@ impl CpuCommand for CopyImage {
 }
 
 impl CopyImage {
-    /// The jobs of a region and the regions that they leave, or why it is the CPU's.
+    /// The jobs of a region, or why it is the CPU's.
     fn drawn(
         &self,
         region: &vk::ImageCopy,
         rectangles: &mut Rectangles,
-    ) -> Result<Work<vk::ImageCopy>, String> {
+    ) -> Result<Vec<RenderSegment>, String> {
         let texels = u64::from(region.extent.width) * u64::from(region.extent.height);
         drawn::pays(texels * u64::from(self.src.row().bytes))?;
         let moved = self.slices(region, |from, to| self.moved(from, to, region, rectangles));
-        if let Ok(jobs) = moved {
-            return Ok(Work::all(jobs));
+        if moved.is_ok() {
+            return moved;
         }
-        let mut work = Work { jobs: Vec::new(), rest: Vec::new() };
+        let mut jobs = Vec::new();
         self.slices(region, |from, to| {
             for aspect in each(region.src_subresource.aspect_mask) {
-                let done = by_buffer::copy((&self.src, from), (&self.dst, to), aspect, rectangles)?;
-                if !done.rest.is_empty() && self.src.row().block().max(self.dst.row().block()) > 1 {
-                    return Err("it has blocks inside of words".into());
-                }
-                work.jobs.extend(done.jobs);
-                work.rest.extend(done.rest.into_iter().map(|rest| self.part_of(region, [from, to], rest)));
+                jobs.extend(by_buffer::copy((&self.src, from), (&self.dst, to), aspect, rectangles)?);
             }
             Ok(())
         })?;
-        Ok(work)
+        Ok(jobs)
     }
 
     /// Does something with every slice's parts of source and destination.
@@ -172,25 +166,7 @@ impl CopyImage {
         let spans = [span(source.x, target.x, target.width), span(source.y, target.y, target.height)];
         let from = Slice { image: &self.src, level: from.level, layer: from.slice };
         let to = Slice { image: &self.dst, level: to.level, layer: to.slice };
-        scaled::scale(from, to, &spans, Way::Move, rectangles)
-    }
-
-    /// The region of a rectangle of one slice of the destination.
-    fn part_of(&self, region: &vk::ImageCopy, [from, to]: [Part; 2], rest: Rect) -> vk::ImageCopy {
-        let slice = |image: &Image, layers: vk::ImageSubresourceLayers, slice: u32| match image.is_volume() {
-            true => (layers, slice as i32),
-            false => (vk::ImageSubresourceLayers { base_array_layer: slice, layer_count: 1, ..layers }, 0),
-        };
-        let (src_subresource, src_z) = slice(&self.src, region.src_subresource, from.slice);
-        let (dst_subresource, dst_z) = slice(&self.dst, region.dst_subresource, to.slice);
-        let (x, y) = ((rest.x - to.rect.x) as i32, (rest.y - to.rect.y) as i32);
-        vk::ImageCopy {
-            src_subresource,
-            src_offset: vk::Offset3D { x: region.src_offset.x + x, y: region.src_offset.y + y, z: src_z },
-            dst_subresource,
-            dst_offset: vk::Offset3D { x: region.dst_offset.x + x, y: region.dst_offset.y + y, z: dst_z },
-            extent: vk::Extent3D { width: rest.width, height: rest.height, depth: 1 },
-        }
+        scaled::scale(from, to, &spans, Way::Move, None, rectangles)
     }
 
     /// What a region's extent, which counts texels of the source, is in the destination: elements become elements.

@@ -7,7 +7,6 @@ use ash::vk;
 use vc4::image::Rect;
 
 use super::texels::{Part, bands};
-use super::words::beside;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::{Access, Cause};
 use crate::objects::buffer::Buffer;
@@ -54,11 +53,6 @@ impl Piece {
         let own = self.part.rect;
         let (left, top) = (rect.x - own.x, rect.y - own.y);
         self.rows(top..top + rect.height).columns(left..left + rect.width)
-    }
-
-    /// What lies beside a rectangle that is inside of it.
-    pub fn beside(&self, rect: Rect) -> impl Iterator<Item = Piece> {
-        beside(self.part.rect, rect).map(|rect| self.within(rect))
     }
 
     /// Bytes of a texel in the buffer.

@@ -1,12 +1,11 @@
 //! Fragment programs of transfers.
 
 use smallvec::SmallVec;
+use vc4::image::Rect;
 use vc4::image::etc2::{BLOCK_PX, BlockFormat};
 use vc4::image::layout::MSAA_SAMPLES;
 use vc4_shaders::binding::Descriptor;
-use vc4_shaders::ir::{
-    Builder, BuiltinInput, Fetch, ImageDim, Lod, Op, Output, Sample, Shader, Stage, Value,
-};
+use vc4_shaders::ir::{Builder, BuiltinInput, Fetch, ImageDim, Op, Output, Shader, Stage, Value};
 
 use super::etc2;
 use super::form::Form;
@@ -16,12 +15,16 @@ use super::words::Fold;
 pub(super) const IMAGE: Descriptor = Descriptor { set: 0, binding: 0, element: 0 };
 /// The buffer that is read.
 pub(super) const BUFFER: Descriptor = Descriptor { set: 0, binding: 0, element: 0 };
-/// What the image holds that is written, where words keep a part of it.
-pub(super) const BEFORE: Descriptor = Descriptor { set: 1, binding: 0, element: 0 };
 /// Push constants: the byte of the buffer that pixel (0, 0) would have, modulo 2^32, …
 pub(super) const BASE_AT: u32 = 0;
 /// … and bytes from row to row.
 pub(super) const PITCH_AT: u32 = 4;
+/// Behind them, of words that are filled in part: the first column and the first row of texels that are, …
+pub(super) const BEGIN_AT: [u32; 2] = [8, 12];
+/// … and how many columns and rows.
+pub(super) const COUNT_AT: [u32; 2] = [16, 20];
+/// Words of all of them.
+pub(super) const PART_WORDS: usize = 6;
 
 /// What becomes of a buffer's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +35,13 @@ pub(super) enum Gather {
         fold: Fold,
         /// All of them begin at multiples of four bytes.
         aligned: bool,
+    },
+    /// As [`Gather::Words`], but only some of a word's texels, of one or two bytes, are filled ([`BEGIN_AT`], [`COUNT_AT`]).
+    Part {
+        /// How texels lie in words.
+        fold: Fold,
+        /// Bytes of a texel.
+        bytes: u32,
     },
     /// So many bytes are the lower end of a word, one or two.
     Widened(u32),
@@ -63,6 +73,7 @@ impl Filling {
             Gather::Words { fold, aligned } => u32::from(fold == Fold::Utile) + 2 * u32::from(aligned),
             Gather::Widened(bytes) => 3 + bytes,
             Gather::Word(bytes) => 4 + bytes,
+            Gather::Part { fold, bytes } => 32 + u32::from(fold == Fold::Utile) + 2 * bytes,
         };
         bytes | (self.form as u32) << 8 | kind_of(self.stays) << 16
     }
@@ -76,18 +87,9 @@ pub(super) fn kind_of(stays: u32) -> u32 {
 /// Fills words with what a buffer has for them.
 pub(super) fn gather(what: Filling) -> Shader {
     fragment(|b| {
-        let [x, y] = pixel(b);
         let (byte, row) = match what.bytes {
-            Gather::Words { fold: Fold::Row, .. } => (shifted(b, Op::Shl, x, 2), y),
-            Gather::Words { fold: Fold::Utile, .. } => {
-                let (utile, half) = (shifted(b, Op::Shr, x, 2), shifted(b, Op::Shr, x, 1));
-                let (one, y) = (b.word(1), shifted(b, Op::Shl, y, 1));
-                let (column, line) = (b.and(x, one), b.and(half, one));
-                let (utile, column) = (shifted(b, Op::Shl, utile, 3), shifted(b, Op::Shl, column, 2));
-                (b.iadd(utile, column), b.iadd(y, line))
-            }
-            Gather::Widened(bytes) => (shifted(b, Op::Shl, x, bytes - 1), y),
-            Gather::Word(bytes) => (shifted(b, Op::Shl, x, bytes.trailing_zeros()), y),
+            Gather::Words { fold, .. } | Gather::Part { fold, .. } => place_of_word(b, fold),
+            Gather::Widened(bytes) | Gather::Word(bytes) => along_row(b, bytes),
         };
         let [base, pitch] = [BASE_AT, PITCH_AT].map(|at| b.op(Op::LoadPush(at), &[]));
         let rows = b.imul(row, pitch);
@@ -104,16 +106,75 @@ pub(super) fn gather(what: Filling) -> Shader {
                 let high = b.op(Op::Shl, &[high, rest]);
                 b.op(Op::Or, &[low, high])
             }
-            Gather::Widened(bytes) => {
-                let (first, shift) = split(b, at);
-                let word = load(b, first, 0);
-                let (word, mask) = (b.op(Op::Shr, &[word, shift]), b.word((1 << (8 * bytes)) - 1));
-                b.and(word, mask)
+            Gather::Part { bytes, .. } => {
+                let mut all = b.word(0);
+                for (offset, _) in texels_of_word(bytes) {
+                    let step = b.word(offset);
+                    let at = b.iadd(at, step);
+                    let texel = load_bytes(b, at, bytes);
+                    let texel = shifted(b, Op::Shl, texel, 8 * offset);
+                    all = b.op(Op::Or, &[all, texel]);
+                }
+                let goes = goes(b, byte, row, bytes);
+                return merged(b, all, goes);
             }
+            Gather::Widened(bytes) => load_bytes(b, at, bytes),
         };
         let word = what.form.word(b, texel);
-        beside_what_stays(b, word, what.stays, [x, y])
+        beside_what_stays(b, word, what.stays)
     })
+}
+
+/// The byte of a row of texels, and the row, that a word begins with.
+fn place_of_word(b: &mut Builder, fold: Fold) -> (Value, Value) {
+    match fold {
+        Fold::Row => along_row(b, 4),
+        Fold::Utile => {
+            let [x, y] = pixel(b);
+            let (utile, half) = (shifted(b, Op::Shr, x, 2), shifted(b, Op::Shr, x, 1));
+            let (one, y) = (b.word(1), shifted(b, Op::Shl, y, 1));
+            let (column, line) = (b.and(x, one), b.and(half, one));
+            let (utile, column) = (shifted(b, Op::Shl, utile, 3), shifted(b, Op::Shl, column, 2));
+            (b.iadd(utile, column), b.iadd(y, line))
+        }
+    }
+}
+
+/// The same where a pixel stands for so many bytes, a power of two.
+fn along_row(b: &mut Builder, bytes: u32) -> (Value, Value) {
+    let [x, y] = pixel(b);
+    (shifted(b, Op::Shl, x, bytes.trailing_zeros()), y)
+}
+
+/// The first bytes of the texels of a word, and their bits.
+fn texels_of_word(bytes: u32) -> impl Iterator<Item = (u32, u32)> {
+    (0..4).step_by(bytes as usize).map(move |offset| (offset, (u32::MAX >> (32 - 8 * bytes)) << (8 * offset)))
+}
+
+/// The bits of those texels of a word that begins with a byte of a row that are filled ([`BEGIN_AT`], [`COUNT_AT`]).
+fn goes(b: &mut Builder, byte: Value, row: Value, bytes: u32) -> Value {
+    let column = shifted(b, Op::Shr, byte, bytes.trailing_zeros());
+    let [left, top] = BEGIN_AT.map(|at| b.op(Op::LoadPush(at), &[]));
+    let [width, height] = COUNT_AT.map(|at| b.op(Op::LoadPush(at), &[]));
+    let (column, row) = (b.isub(column, left), b.isub(row, top));
+    let none = b.word(0);
+    let columns = (0..).zip(texels_of_word(bytes)).fold(none, |all, (number, (_, bits))| {
+        let (number, bits) = (b.word(number), b.word(bits));
+        let column = b.iadd(column, number);
+        let is_inside = b.ult(column, width);
+        let bits = b.select(is_inside, bits, none);
+        b.op(Op::Or, &[all, bits])
+    });
+    let is_inside = b.ult(row, height);
+    b.select(is_inside, columns, none)
+}
+
+/// The push constants of a rectangle that words are filled in a part of, where they are.
+pub(super) fn put_part(push: &mut [u32], Rect { x, y, width, height }: Rect) {
+    let places = BEGIN_AT.into_iter().chain(COUNT_AT);
+    for (at, value) in places.zip([x, y, width, height]) {
+        push[(at / 4) as usize] = value;
+    }
 }
 
 /// Fills words with the texels that a buffer's blocks are decoded to.
@@ -144,30 +205,44 @@ pub(super) fn decoded(format: BlockFormat) -> Shader {
     })
 }
 
-/// A word whose other bits, those of `stays`, are what the image has there.
-fn beside_what_stays(b: &mut Builder, word: Value, stays: u32, [x, y]: [Value; 2]) -> Value {
+/// A word whose other bits, those of `stays`, are what the tile holds there.
+fn beside_what_stays(b: &mut Builder, word: Value, stays: u32) -> Value {
     if stays == 0 {
         return word;
     }
-    let level = b.word(0);
-    let before = b.emit(Op::Fetch(Fetch::plain(BEFORE, ImageDim::D2)), &[x, y, level]);
-    let [stays, goes] = [stays, !stays].map(|mask| b.word(mask));
-    let before = b.and(before.into_iter().next().unwrap_or(word), stays);
-    let word = b.and(word, goes);
-    b.op(Op::Or, &[before, word])
+    let goes = b.word(!stays);
+    merged(b, word, goes)
 }
 
-/// Push constants of [`filled`]: the words of a texel.
+/// A word whose bits outside of `goes` are what the tile holds there: those of a rectangle that keeps what is in its tiles.
+fn merged(b: &mut Builder, word: Value, goes: Value) -> Value {
+    let before = b.emit(Op::TlbColorRead, &[])[0];
+    let changes = b.op(Op::Xor, &[before, word]);
+    let changes = b.and(changes, goes);
+    b.op(Op::Xor, &[before, changes])
+}
+
+/// Push constants of [`filled`]: the words of a texel. Of words that are filled in part, the first one alone.
 pub(super) const WORDS_AT: [u32; 4] = [0, 4, 8, 12];
+
+/// Fills words with a texel of one or two bytes, but for what lies beside a rectangle ([`BEGIN_AT`], [`COUNT_AT`]).
+pub(super) fn filled_in_part(fold: Fold, bytes: u32) -> Shader {
+    fragment(|b| {
+        let (byte, row) = place_of_word(b, fold);
+        let word = b.op(Op::LoadPush(WORDS_AT[0]), &[]);
+        let goes = goes(b, byte, row, bytes);
+        merged(b, word, goes)
+    })
+}
 
 /// Fills words, but for the bits that stay, with those of a texel in turn: as many as a power of two.
 pub(super) fn filled(words: u32, stays: u32) -> Shader {
     fragment(|b| {
-        let place = pixel(b);
+        let [x, _] = pixel(b);
         let texel: SmallVec<[Value; 4]> =
             WORDS_AT[..words as usize].iter().map(|at| b.op(Op::LoadPush(*at), &[])).collect();
-        let word = component(b, &texel, place[0]);
-        beside_what_stays(b, word, stays, place)
+        let word = component(b, &texel, x);
+        beside_what_stays(b, word, stays)
     })
 }
 
@@ -177,14 +252,16 @@ pub(super) const COLUMN_AT: u32 = 0;
 pub(super) const ROW_AT: u32 = 4;
 /// … and in a line, whose texels are counted from the first row's, the column that rows begin with, …
 pub(super) const LEFT_AT: u32 = 8;
-/// … texels of a row, …
+/// … texels from row to row, …
 pub(super) const WIDTH_AT: u32 = 12;
-/// … about how much of a row a texel is, …
+/// … about how much of that a texel is, …
 pub(super) const PART_AT: u32 = 16;
-/// … and texels from one row of words to the next.
+/// … texels from one row of words to the next, …
 pub(super) const TEXELS_AT: u32 = 20;
+/// … and texels of a row in front of its gap.
+pub(super) const FILLED_AT: u32 = 24;
 /// Words of all of them.
-pub(super) const TEXEL_WORDS: usize = 6;
+pub(super) const TEXEL_WORDS: usize = 7;
 
 /// Where the texels of words are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,6 +270,8 @@ pub(super) enum Order {
     Rows,
     /// Rows of texels follow each other, wherever rows of words end.
     Line,
+    /// The same of rows that have something else between them, which stays.
+    Gaps,
 }
 
 /// Fills words with the bits of texels of `bytes` bytes, a power of two up to 16: several small ones, or one of the
@@ -206,26 +285,32 @@ pub(super) fn texels(order: Order, bytes: u32, form: Form) -> Shader {
             1 => shifted(b, Op::Shl, x, per_word.trailing_zeros()),
             _ => shifted(b, Op::Shr, x, words.trailing_zeros()),
         };
-        let mut word = b.word(0);
+        let none = b.word(0);
+        let [mut word, mut goes] = [none; 2];
         for number in 0..per_word {
             let number_ = b.word(number);
             let along = b.iadd(first, number_);
-            let [column, row] = match order {
-                Order::Rows => [(COLUMN_AT, along), (ROW_AT, y)].map(|(at, value)| {
-                    let start = b.op(Op::LoadPush(at), &[]);
-                    b.iadd(value, start)
-                }),
-                Order::Line => place_in_line(b, along, y),
+            let ([column, row], corner) = match order {
+                Order::Rows => ([along, y], [COLUMN_AT, ROW_AT]),
+                Order::Line | Order::Gaps => (place_in_line(b, along, y), [LEFT_AT, ROW_AT]),
             };
-            let texel = fetch(b, column, row);
+            let [left, top] = corner.map(|at| b.op(Op::LoadPush(at), &[]));
+            let (x_, y_) = (b.iadd(column, left), b.iadd(row, top));
+            let texel = fetch(b, x_, y_);
             let value = match words {
                 1 => form.texel(b, texel[0]),
                 _ => component(b, &texel[..words as usize], x),
             };
             let value = shifted(b, Op::Shl, value, 8 * bytes * number % 32);
             word = b.op(Op::Or, &[word, value]);
+            if order == Order::Gaps {
+                let (filled, bits) = (b.op(Op::LoadPush(FILLED_AT), &[]), u32::MAX >> (32 - 32 / per_word));
+                let (is_filled, bits) = (b.ult(column, filled), b.word(bits << (8 * bytes * number % 32)));
+                let bits = b.select(is_filled, bits, none);
+                goes = b.op(Op::Or, &[goes, bits]);
+            }
         }
-        word
+        if order == Order::Gaps { merged(b, word, goes) } else { word }
     })
 }
 
@@ -321,15 +406,14 @@ pub(super) fn chosen(choice: Choice, is_stencil: bool, stays: u32) -> Shader {
         });
         let value = choice.value(b, samples);
         let word = if is_stencil { value } else { shifted(b, Op::Shl, value, 8) };
-        let place = pixel(b);
-        beside_what_stays(b, word, stays, place)
+        beside_what_stays(b, word, stays)
     })
 }
 
-/// Column and row of the texel that stands so far along row `y` of a line.
+/// Column and row of the texel that stands so far along row `y` of a line, from its rows' first on.
 fn place_in_line(b: &mut Builder, along: Value, y: Value) -> [Value; 2] {
-    let [first, start, left, width, part, texels] =
-        [COLUMN_AT, ROW_AT, LEFT_AT, WIDTH_AT, PART_AT, TEXELS_AT].map(|at| b.op(Op::LoadPush(at), &[]));
+    let [first, width, part, texels] =
+        [COLUMN_AT, WIDTH_AT, PART_AT, TEXELS_AT].map(|at| b.op(Op::LoadPush(at), &[]));
     let before = b.imul(y, texels);
     let number = b.iadd(before, along);
     let number = b.iadd(number, first);
@@ -347,96 +431,17 @@ fn place_in_line(b: &mut Builder, along: Value, y: Value) -> [Value; 2] {
     let row = b.select(below, less, row);
     let (back, on) = (b.iadd(rest, width), b.op(Op::ISub, &[rest, width]));
     let rest = b.select(above, rest, on);
-    let rest = b.select(below, back, rest);
-    [b.iadd(rest, left), b.iadd(row, start)]
+    [b.select(below, back, rest), row]
 }
 
-/// Push constants of what reads an image, along each of two axes: the factor of a pixel's number, …
-pub(super) const SCALE_AT: [u32; 2] = [0, 4];
-/// … what is added then, which is the place of pixel 0 …
-pub(super) const FIRST_AT: [u32; 2] = [8, 12];
-/// … and the last texel.
-pub(super) const LAST_AT: [u32; 2] = [16, 20];
-/// Words of all of them.
-pub(super) const SCALED_WORDS: usize = 6;
-
-/// What a pixel gets of an image whose texels it passes evenly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scaled {
-    /// The texel that its place is in.
-    Nearest,
-    /// The mean of the texels around its place, as exact as floats are.
-    Mean,
-    /// As the texture unit filters, where places are fractions of the image.
-    Unit,
-}
-
-/// Fills pixels with what an image has for them.
-pub(super) fn scaled(what: Scaled) -> Shader {
-    fragment_of(|b| {
-        let pixel = pixel(b);
-        let mut place = |axis: usize| {
-            let pixel = b.stof(pixel[axis]);
-            let [scale, first] = [SCALE_AT[axis], FIRST_AT[axis]].map(|at| b.op(Op::LoadPush(at), &[]));
-            b.fmad(pixel, scale, first)
-        };
-        let places = [0, 1].map(&mut place);
-        match what {
-            Scaled::Unit => {
-                let (level, [x, y]) = (b.word(0), places);
-                let sample = Op::Sample(Sample::plain(IMAGE, ImageDim::D2, Lod::Explicit));
-                b.emit(sample, &[x, y, level]).into_iter().collect()
-            }
-            Scaled::Nearest => {
-                let [x, y] = [0, 1].map(|axis| inside(b, places[axis], axis));
-                fetch(b, x, y)
-            }
-            Scaled::Mean => {
-                let [x, y] = [0, 1].map(|axis| around(b, places[axis], axis));
-                let rows = y.texels.map(|y| {
-                    let [left, right] = x.texels.map(|x| fetch(b, x, y));
-                    mix(b, &left, &right, x.weight)
-                });
-                mix(b, &rows[0], &rows[1], y.weight)
-            }
-        }
-    })
-}
-
-/// The texel that a place is in, or the edge's.
-fn inside(b: &mut Builder, place: Value, axis: usize) -> Value {
-    let (zero, last) = (b.float(0.0), b.op(Op::LoadPush(LAST_AT[axis]), &[]));
-    let place = b.op(Op::FMax, &[place, zero]);
-    let place = b.op(Op::FMin, &[place, last]);
-    b.op(Op::FToS, &[place])
-}
-
-/// Two neighbours and the weight of the second.
-struct Around {
-    texels: [Value; 2],
-    weight: Value,
-}
-
-fn around(b: &mut Builder, place: Value, axis: usize) -> Around {
-    let (half, one) = (b.float(0.5), b.float(1.0));
-    let place = b.op(Op::FSub, &[place, half]);
-    let low = b.op(Op::FFloor, &[place]);
-    let high = b.fadd(low, one);
-    let weight = b.op(Op::FSub, &[place, low]);
-    Around { texels: [inside(b, low, axis), inside(b, high, axis)], weight }
+/// A texel of an image's first level.
+pub(super) fn fetch_of(b: &mut Builder, image: Descriptor, x: Value, y: Value) -> SmallVec<[Value; 4]> {
+    let level = b.word(0);
+    b.emit(Op::Fetch(Fetch::plain(image, ImageDim::D2)), &[x, y, level]).into_iter().collect()
 }
 
 fn fetch(b: &mut Builder, x: Value, y: Value) -> SmallVec<[Value; 4]> {
-    let level = b.word(0);
-    b.emit(Op::Fetch(Fetch::plain(IMAGE, ImageDim::D2)), &[x, y, level]).into_iter().collect()
-}
-
-fn mix(b: &mut Builder, from: &[Value], to: &[Value], weight: Value) -> SmallVec<[Value; 4]> {
-    let mut one = |(from, to): (&Value, &Value)| {
-        let way = b.op(Op::FSub, &[*to, *from]);
-        b.fmad(way, weight, *from)
-    };
-    from.iter().zip(to).map(&mut one).collect()
+    fetch_of(b, IMAGE, x, y)
 }
 
 /// The word that a byte lies in, and the bits in front of it.
@@ -446,12 +451,20 @@ fn split(b: &mut Builder, at: Value) -> (Value, Value) {
     (b.and(at, words), shifted(b, Op::Shl, rest, 3))
 }
 
+/// A texel of one or two bytes, which lies in one word.
+fn load_bytes(b: &mut Builder, at: Value, bytes: u32) -> Value {
+    let (first, shift) = split(b, at);
+    let word = load(b, first, 0);
+    let (word, mask) = (b.op(Op::Shr, &[word, shift]), b.word(u32::MAX >> (32 - 8 * bytes)));
+    b.and(word, mask)
+}
+
 fn load(b: &mut Builder, at: Value, offset: u32) -> Value {
     b.op(Op::LoadUboDynamic { buffer: BUFFER, offset, last: offset }, &[at])
 }
 
 /// Column and row of the pixel, also of targets that are drawn in parts.
-fn pixel(b: &mut Builder) -> [Value; 2] {
+pub(super) fn pixel(b: &mut Builder) -> [Value; 2] {
     [0, 1].map(|axis| b.op(Op::LoadBuiltin(BuiltinInput::Pixel(axis)), &[]))
 }
 
@@ -462,7 +475,7 @@ fn further_on(b: &mut Builder) -> [Value; 2] {
     [b.iadd(x, column), b.iadd(y, row)]
 }
 
-fn shifted(b: &mut Builder, op: Op, value: Value, bits: u32) -> Value {
+pub(super) fn shifted(b: &mut Builder, op: Op, value: Value, bits: u32) -> Value {
     let bits = b.word(bits);
     b.op(op, &[value, bits])
 }
@@ -473,7 +486,7 @@ fn fragment(word: impl FnOnce(&mut Builder) -> Value) -> Shader {
 }
 
 /// A fragment stage that writes components.
-fn fragment_of(components: impl FnOnce(&mut Builder) -> SmallVec<[Value; 4]>) -> Shader {
+pub(super) fn fragment_of(components: impl FnOnce(&mut Builder) -> SmallVec<[Value; 4]>) -> Shader {
     let mut shader = Shader::new(Stage::Fragment);
     if let Some(entry) = shader.entry() {
         let b = &mut Builder::new(&mut shader, entry);

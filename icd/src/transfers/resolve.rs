@@ -200,16 +200,14 @@ impl Resolve {
         let words = Words::new(&self.dst, to.level, to.slice, 0).ok_or("tiles do not reach all of it")?;
         let (area, keeps) = words.area(to.rect).ok_or("it is empty")?;
         let source = drawn::words_of(&self.src, from, programs::IMAGE)?;
-        let before = if stays == 0 { None } else { Some(drawn::words_of(&self.dst, to, programs::BEFORE)?) };
         let number = choice as u32 | u32::from(is_stencil) << 8 | programs::kind_of(stays) << 9;
         let format = words.view.row.format;
         let pipeline = rectangles
             .pipeline(("chosen", number), format, || programs::chosen(choice, is_stencil, stays))?;
-        let sets = [Some(&source), before.as_ref()];
-        let rectangle = Rectangle { view: words.view, area, keeps };
+        let rectangle = Rectangle { view: words.view, area, keeps: keeps || stays != 0 };
         Ok(rectangle.segment(
             &pipeline,
-            |number| Some((*sets.get(number)?.as_ref()?, &[][..])),
+            |number| (number == 0).then_some((&source, &[][..])),
             &further_on(from, to),
         ))
     }

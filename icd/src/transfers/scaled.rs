@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use ash::vk;
-use vc4::image::Rect;
+use vc4::image::{Rect, TexelInfo};
 
 use super::drawn::{self, pays, set};
-use super::programs::{self, FIRST_AT, LAST_AT, SCALE_AT, SCALED_WORDS, Scaled};
+use super::programs;
+use super::sampling::{
+    self, Becomes, FIRST_AT, LAST_AT, SCALE_AT, SCALED_WORDS, Scaled, Scaling, WEIGHT_AT, scaled,
+};
 use crate::foundation::format::{self, FormatRow, Storage};
 use crate::objects::descriptor::Descriptor;
 use crate::objects::image::Image;
@@ -27,6 +30,21 @@ pub(super) struct Slice<'a> {
     pub level: u32,
     /// Layer.
     pub layer: u32,
+}
+
+/// What is seen: a layer, or of two the mixture.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    /// The layer.
+    pub slice: Slice<'a>,
+    /// The number of another one, and its weight.
+    pub behind: Option<(u32, f32)>,
+}
+
+impl<'a> From<Slice<'a>> for Source<'a> {
+    fn from(slice: Slice<'a>) -> Source<'a> {
+        Source { slice, behind: None }
+    }
 }
 
 /// Along one axis: the pixels that are drawn, and the place in the source of the first pixel of the level and how far it
@@ -66,36 +84,42 @@ pub(super) enum Way {
     Linear,
 }
 
-/// The job that draws a rectangle of `to` with what `from` has there, or why there is none.
-pub(super) fn scale(
-    from: Slice<'_>,
+/// The job that draws a rectangle of `to` with what `from` has there, or why there is none. `bits`: it gets the bits of texels of
+/// that kind.
+pub(super) fn scale<'a>(
+    from: impl Into<Source<'a>>,
     to: Slice<'_>,
     spans: &[Span; 2],
     way: Way,
+    bits: Option<TexelInfo>,
     rectangles: &mut Rectangles,
 ) -> Result<RenderSegment, String> {
+    let Source { slice: from, behind } = from.into();
     let (width, height) = from.image.level_extent(from.level);
     pays(u64::from(width) * u64::from(height) * u64::from(from.image.row().bytes))?;
     if Arc::ptr_eq(from.image, to.image) && from.level == to.level && from.layer == to.layer {
         return Err("it reads the level that it writes".into());
     }
     let (source_row, row) = (from.image.row(), to.image.row());
-    let is_other = source_row.format != row.format;
-    if way == Way::Nearest && is_other && row.info.is_some_and(|info| info.is_integer()) {
-        return Err("integers of another format end at the limits of theirs".into());
-    }
-    let (source, target) = match way {
-        Way::Move => (words(from, to.image)?, words(to, from.image)?),
-        Way::Nearest | Way::Linear => (view(from, source_row), view(to, row)),
+    let seen = |layer| match way {
+        Way::Move => words(Slice { layer, ..from }, to.image),
+        Way::Nearest | Way::Linear => Ok(view(Slice { layer, ..from }, source_row)),
     };
-    check_source(&source)?;
+    let target = if way == Way::Move { words(to, from.image)? } else { view(to, row) };
     let [columns, rows] = [&spans[0].pixels, &spans[1].pixels].map(|at| (at.start, at.len() as u32));
     let rect = Rect { x: columns.0, y: rows.0, width: columns.1, height: rows.1 };
     let (area, keeps) = drawn::area(&rect, &target)?;
     let what = match way {
-        Way::Linear if spans.iter().all(Span::is_between_two) => Scaled::Unit,
+        Way::Linear if behind.is_none() && spans.iter().all(Span::is_between_two) => Scaled::Unit,
         Way::Linear => Scaled::Mean,
         Way::Move | Way::Nearest => Scaled::Nearest,
+    };
+    let becomes = match (bits, row.info) {
+        (Some(info), _) => Becomes::Bits(info),
+        (None, Some(info)) if way == Way::Nearest && source_row.format != row.format && info.is_integer() => {
+            Becomes::Limited(info)
+        }
+        _ => Becomes::Color,
     };
     let mut push = [0; SCALED_WORDS];
     for (axis, (span, size)) in spans.iter().zip([width, height]).enumerate() {
@@ -107,15 +131,24 @@ pub(super) fn scale(
         put(FIRST_AT[axis], if what == Scaled::Nearest { first + TOWARDS_UPPER } else { first });
         put(LAST_AT[axis], (size - 1) as f32);
     }
+    push[(WEIGHT_AT / 4) as usize] = behind.map_or(0, |(_, weight)| weight.to_bits());
     let (sampler, ty) = match what {
         Scaled::Unit => (Some(clamped(rectangles)?), vk::DescriptorType::COMBINED_IMAGE_SAMPLER),
         Scaled::Nearest | Scaled::Mean => (None, vk::DescriptorType::SAMPLED_IMAGE),
     };
-    let task = ("scaled", what as u32);
-    let pipeline = rectangles.pipeline(task, target.row.format, || programs::scaled(what))?;
-    let set = set(programs::IMAGE, ty, Descriptor::Image { view: Some(Arc::new(source)), sampler })?;
+    let scaling = Scaling { what, mixes: behind.is_some(), becomes };
+    let pipeline =
+        rectangles.pipeline(("scaled", scaling.number()), target.row.format, || scaled(scaling))?;
+    let descriptor = |layer, place| {
+        let source = seen(layer)?;
+        check_source(&source)?;
+        set(place, ty, Descriptor::Image { view: Some(Arc::new(source)), sampler: sampler.clone() })
+    };
+    let first = descriptor(from.layer, programs::IMAGE)?;
+    let second = behind.map(|(layer, _)| descriptor(layer, sampling::BEHIND)).transpose()?;
+    let sets = [Some(&first), second.as_ref()];
     let rectangle = Rectangle { view: Arc::new(target), area, keeps };
-    Ok(rectangle.segment(&pipeline, |number| (number == 0).then_some((&set, &[][..])), &push))
+    Ok(rectangle.segment(&pipeline, |number| Some((*sets.get(number)?.as_ref()?, &[][..])), &push))
 }
 
 fn clamped(rectangles: &Rectangles) -> Result<Arc<Sampler>, String> {

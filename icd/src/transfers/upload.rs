@@ -5,86 +5,79 @@ use std::sync::Arc;
 
 use super::blocks::{BlockWords, decode};
 use super::conversion::Conversion;
-use super::drawn::{Work, gathered, pays, words_of};
+use super::drawn::{Bytes, covered, gathered, pays};
 use super::pieces::Piece;
-use super::programs::{self, Filling, Gather};
+use super::programs::{Filling, Gather};
+use super::strips::WORD;
 use super::words::Words;
 use crate::objects::buffer::Buffer;
 use crate::objects::image::Image;
 use crate::pipeline::Rectangles;
 use crate::segments::{Rectangle, RenderSegment};
 
-/// The jobs that fill a piece of an image with a buffer's bytes, and what they leave; or why there are none.
+/// The jobs that fill a piece of an image with a buffer's bytes, or why there are none.
 pub(super) fn upload(
     piece: &Piece,
     buffer: &Arc<Buffer>,
     image: &Arc<Image>,
     rectangles: &mut Rectangles,
-) -> Result<Work<Piece>, String> {
+) -> Result<Vec<RenderSegment>, String> {
     pays(piece.row as u64 * u64::from(piece.part.rect.height))?;
     if piece.is_empty() {
         return Err("it is empty".into());
     }
     if image.row().block() > 1 {
         let blocks = BlockWords::new(piece, image)?;
-        let mut work = upload(&blocks.piece, buffer, &blocks.image, rectangles)?;
-        if !work.rest.is_empty() {
-            return Err("it has blocks inside of words".into());
-        }
-        work.jobs.push(decode(piece, buffer, image, rectangles)?);
-        return Ok(Work::all(work.jobs));
+        let mut jobs = upload(&blocks.piece, buffer, &blocks.image, rectangles)?;
+        jobs.push(decode(piece, buffer, image, rectangles)?);
+        return Ok(jobs);
     }
-    let words = |plane| {
-        let words = Words::new(image, piece.part.level, piece.part.slice, plane);
-        words.ok_or_else(|| "tiles do not reach all of the level".to_owned())
-    };
-    let planes: Vec<Words> = (0..image.stored().planes()).map(words).collect::<Result<_, _>>()?;
-    let whole = planes[0].whole(piece.part.rect).ok_or("it has no whole words")?;
-    let inner = piece.within(whole);
-    let end = inner.offset.saturating_add(inner.pitch.saturating_mul(u64::from(whole.height - 1)));
+    let last_row = piece.pitch.saturating_mul(u64::from(piece.part.rect.height - 1));
+    let end = piece.offset.saturating_add(last_row).saturating_add(piece.row as u64);
     // Lookups take whole words.
-    let end = end.saturating_add(inner.row as u64).checked_next_multiple_of(4);
-    if end.is_none_or(|end| end > buffer.size()) {
+    if end.checked_next_multiple_of(WORD).is_none_or(|end| end > buffer.size()) {
         return Err("it ends where the buffer does, inside of a word".into());
     }
-    let job = |(plane, words): (u64, &Words)| plane_of(&inner, plane, words, buffer, image, rectangles);
-    let jobs = (0..).zip(&planes).map(job).collect::<Result<_, _>>()?;
-    Ok(Work { jobs, rest: piece.beside(whole).collect() })
+    let job = |plane| {
+        let words = Words::new(image, piece.part.level, piece.part.slice, plane);
+        let words = words.ok_or("tiles do not reach all of the level")?;
+        plane_of(piece, plane, &words, buffer, image, rectangles)
+    };
+    (0..image.stored().planes()).map(job).collect()
 }
 
-/// The job that fills whole words of a plane.
+/// The job that fills the words of a plane.
 fn plane_of(
     piece: &Piece,
-    plane: u64,
+    plane: u8,
     words: &Words,
     buffer: &Arc<Buffer>,
     image: &Arc<Image>,
     rectangles: &mut Rectangles,
 ) -> Result<RenderSegment, String> {
     let (rect, texel) = (piece.part.rect, piece.texel() as u64);
-    let (area, keeps) = words.area(rect).ok_or("it ends inside of words")?;
     let conversion = Conversion::new(image.row(), image.stored().storage, piece.aspect);
-    let aligned = piece.offset % 4 == 0 && piece.pitch % 4 == 0;
+    // Where the level's first texel would lie.
+    let skipped = u64::from(rect.y).wrapping_mul(piece.pitch).wrapping_add(u64::from(rect.x) * texel);
+    let first = (piece.offset + WORD * u64::from(plane)).wrapping_sub(skipped);
+    let (fold, aligned) = (words.fold, first % WORD == 0 && piece.pitch % WORD == 0);
     let bytes = match (conversion, texel) {
         (Conversion::None, _) if image.stored().planes() > 1 => Gather::Word(texel as u32),
         (Conversion::None | Conversion::Depth24 { .. } | Conversion::DepthFloat, _) => {
-            Gather::Words { fold: words.fold, aligned }
+            Gather::Words { fold, aligned }
         }
         (Conversion::Widened(bytes), _) => Gather::Widened(bytes as u32),
         (Conversion::Depth16 | Conversion::Expanded1555, _) => Gather::Widened(2),
         (Conversion::Stencil, _) => Gather::Widened(1),
     };
-    let filling = Filling { bytes, form: conversion.into(), stays: !conversion.mask() };
-    let before =
-        if filling.stays != 0 { Some(words_of(image, &piece.part, programs::BEFORE)?) } else { None };
-    // Where the level's first texel would lie.
-    let skipped = u64::from(rect.y).wrapping_mul(piece.pitch).wrapping_add(u64::from(rect.x) * texel);
-    let first = (piece.offset + 4 * plane).wrapping_sub(skipped);
-    gathered(
-        Rectangle { view: words.view.clone(), area, keeps },
-        filling,
-        (buffer, first, piece.pitch),
-        before.as_ref(),
-        rectangles,
-    )
+    let whole = Filling { bytes, form: conversion.into(), stays: !conversion.mask() };
+    let from = Bytes { buffer, first, pitch: piece.pitch };
+    covered(words, rect, |rectangle, texels, is_part| {
+        if is_part && (piece.offset % texel != 0 || piece.pitch % texel != 0) {
+            return Err("texels begin inside of others".into());
+        }
+        let what = if is_part { Gather::Part { fold, bytes: texel as u32 }.into() } else { whole };
+        let rectangle = Rectangle { keeps: rectangle.keeps || what.stays != 0, ..rectangle };
+        gathered(rectangle, what, from, is_part.then_some(texels), rectangles)
+    })
 }

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use ash::vk;
 use vc4::hw::TILE_PX;
 use vc4::image::tiling::{Level, MAX_SURFACE};
 use vc4::image::{Rect, Tiling};
@@ -39,6 +38,16 @@ impl Axis {
     }
 }
 
+/// Words that a rectangle of texels has a part in.
+pub(super) struct Cover {
+    /// Texels that share their words with none beside the rectangle, and these words.
+    pub inner: Option<(Rect, PixelRect)>,
+    /// Words that texels beside it lie in, too.
+    pub edges: Vec<PixelRect>,
+    /// Whether something else lies in the tiles of these words.
+    pub keeps: bool,
+}
+
 /// A level as words.
 pub(super) struct Words {
     /// The words.
@@ -51,7 +60,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// A plane of a level of a slice; `None` if the tile buffer does not get to all of it, or its memory is the host's, too.
+    /// A plane of a level of a slice; `None` if the tile buffer does not get to all of it.
     pub fn new(image: &Image, level: u32, slice: u32, plane: u8) -> Option<Words> {
         match image.placement(level, slice, plane) {
             Ok(Placement::Level(place)) => Words::of(image, place, image.level_extent(level).into()),
@@ -61,7 +70,7 @@ impl Words {
 
     /// What the image keeps as it lies in `place`, so many texels or blocks along each axis.
     pub fn of(image: &Image, place: Level, size: [u32; 2]) -> Option<Words> {
-        if image.samples() != 1 || image.query().tiling == vk::ImageTiling::LINEAR {
+        if image.samples() != 1 {
             return None;
         }
         let (fold, axes) = fold(&place)?;
@@ -83,8 +92,26 @@ impl Words {
         Some(Words { view, fold, axes, size })
     }
 
+    /// The words of a rectangle of texels.
+    pub fn cover(&self, rect: Rect) -> Cover {
+        let inner = self.whole(rect).and_then(|whole| Some((whole, self.area(whole)?)));
+        let span = |axis: usize, first: u32, count: u32| {
+            let (ratio, end) = (self.axes[axis], first + count);
+            let (first, end) = (first / ratio.texels * ratio.words, ratio.words_of(end));
+            (first, end - first)
+        };
+        let ((x, width), (y, height)) = (span(0, rect.x, rect.width), span(1, rect.y, rect.height));
+        let outer = Rect { x, y, width, height };
+        let edges: Vec<PixelRect> = match inner {
+            Some((_, (area, _))) => beside(outer, rect_of(area)).map(area_of).collect(),
+            None => vec![area_of(outer)],
+        };
+        let keeps = !edges.is_empty() || inner.is_some_and(|(_, (_, keeps))| keeps);
+        Cover { inner: inner.map(|(whole, (area, _))| (whole, area)), edges, keeps }
+    }
+
     /// The texels of a rectangle that share their words with none beside it; `None` if there are none.
-    pub fn whole(&self, rect: Rect) -> Option<Rect> {
+    fn whole(&self, rect: Rect) -> Option<Rect> {
         let span = |axis: usize, first: u32, count: u32| {
             let (ratio, end) = (self.axes[axis].texels, first + count);
             let end = if end == self.size[axis] { end } else { end / ratio * ratio };
@@ -125,6 +152,14 @@ pub(super) fn beside(outer: Rect, inner: Rect) -> impl Iterator<Item = Rect> {
     parts.into_iter().filter(|rect| rect.width > 0 && rect.height > 0)
 }
 
+fn area_of(Rect { x, y, width, height }: Rect) -> PixelRect {
+    PixelRect { left: x as i32, top: y as i32, right: (x + width) as i32, bottom: (y + height) as i32 }
+}
+
+fn rect_of(PixelRect { left, top, right, bottom }: PixelRect) -> Rect {
+    Rect { x: left as u32, y: top as u32, width: (right - left) as u32, height: (bottom - top) as u32 }
+}
+
 /// How the texels of a level lie in words.
 fn fold(level: &Level) -> Option<(Fold, [Axis; 2])> {
     let one = Axis { texels: 1, words: 1 };
@@ -154,6 +189,8 @@ fn as_words(level: &Level, [columns, rows]: [Axis; 2]) -> Level {
 
 #[cfg(test)]
 mod tests {
+    use ash::vk;
+
     use super::*;
     use crate::objects::memory::{DeviceMemory, Origin};
     use crate::objects::memory_type::MemoryType;
@@ -233,6 +270,27 @@ mod tests {
         assert_eq!(area(&halves, rect(0, 0, 201, 100)), Some(([0, 0, 101, 100], false)));
         assert_eq!(area(&halves, rect(2, 1, 199, 3)), Some(([1, 1, 101, 4], true)));
         assert_eq!(area(&halves, rect(1, 0, 2, 1)), None);
+    }
+
+    #[test]
+    fn words_of_two_sides_are_edges() {
+        let rect = |x, y, width, height| Rect { x, y, width, height };
+        let cover = |words: &Words, part| {
+            let Cover { inner, edges, keeps } = words.cover(part);
+            (inner.map(|(_, area)| rect_of(area)), edges.into_iter().map(rect_of).collect::<Vec<_>>(), keeps)
+        };
+        let bytes = image(vk::Format::R8_UNORM, 200, 100, 1);
+        let bytes = Words::new(&bytes, 0, 0, 0).unwrap();
+        assert_eq!(cover(&bytes, rect(0, 0, 200, 100)), (Some(rect(0, 0, 100, 50)), vec![], false));
+        assert_eq!(cover(&bytes, rect(8, 2, 16, 4)), (Some(rect(4, 1, 8, 2)), vec![], true));
+        // Rows 1 and 9 share words with rows 0 and 8, columns 3..8 are a half of utiles.
+        let edges = vec![rect(0, 0, 20, 1), rect(0, 4, 20, 1), rect(0, 1, 4, 3), rect(16, 1, 4, 3)];
+        assert_eq!(cover(&bytes, rect(3, 1, 30, 8)), (Some(rect(4, 1, 12, 3)), edges, true));
+        assert_eq!(cover(&bytes, rect(1, 1, 5, 1)), (None, vec![rect(0, 0, 4, 1)], true));
+        let halves = image(vk::Format::R5G6B5_UNORM_PACK16, 201, 100, 1);
+        let halves = Words::new(&halves, 0, 0, 0).unwrap();
+        assert_eq!(cover(&halves, rect(2, 1, 199, 3)), (Some(rect(1, 1, 100, 3)), vec![], true));
+        assert_eq!(cover(&halves, rect(1, 0, 3, 2)), (Some(rect(1, 0, 1, 2)), vec![rect(0, 0, 1, 2)], true));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use vc4::state::ColorKind;
 use super::buffers;
 use super::formats::{aspect, element, info};
 use super::image::{Image, Rows, Shape};
+use super::parts;
 use crate::format::aspects;
 use crate::vulkan::{Error, Harness, Lab};
 
@@ -31,6 +32,8 @@ pub(super) enum Work {
     CopyAspect(vk::ImageAspectFlags),
     /// Texels go to another place of their own level.
     CopyWithin,
+    /// Rectangles go up and others down, at any place.
+    Parts(Shape),
     /// Texels of a format are blitted into the case's: source corners, destination corners, filter.
     Blit { from: vk::Format, shape: Shape, src: [i32; 2], dst: [i32; 2], filter: vk::Filter },
     /// Texels go up, and down in rows of another kind.
@@ -146,6 +149,13 @@ impl Case {
                 self.forget_undefined(&mut depth);
                 Ok(Some([stencil, depth].concat()))
             }
+            Work::Parts(shape) => {
+                let (mut down, mut left) = parts::moved(&lab, self.format, *shape)?;
+                for bytes in [&mut down, &mut left] {
+                    self.forget_undefined(bytes);
+                }
+                Ok(Some([down, left].concat()))
+            }
             Work::Bytes => Ok(None),
             Work::Clear(words, shape) => self.clear(&lab, *words, *shape).map(Some),
             Work::Blit { from, shape, src, dst, filter } => {
@@ -202,7 +212,7 @@ impl Case {
             Shape::Volume => &parts[..1],
             Shape::Flat => &parts[..2],
             // It has no second column of tiles.
-            Shape::Tall => &parts[..1],
+            Shape::Tall | Shape::Linear => &parts[..1],
             Shape::Broad => &parts,
         };
         // SAFETY: the lab keeps the images to its end; regions lie inside.

@@ -28,6 +28,8 @@ pub(super) enum Shape {
     Broad,
     /// Two layers that jobs draw in parts.
     Tall,
+    /// A picture in rows, of one level.
+    Linear,
 }
 
 /// How texels lie in a buffer.
@@ -77,6 +79,7 @@ pub(super) struct Image<'a> {
     pub image: vk::Image,
     pub format: vk::Format,
     size: vk::Extent3D,
+    pub levels: u32,
     pub layers: u32,
     /// What copies from and to buffers move.
     pub aspect: vk::ImageAspectFlags,
@@ -100,16 +103,23 @@ impl<'a> Image<'a> {
             Shape::Volume => (vk::ImageType::TYPE_3D, VOLUME, 1),
             Shape::Broad => (vk::ImageType::TYPE_2D, BROAD, LAYERS),
             Shape::Tall => (vk::ImageType::TYPE_2D, TALL, LAYERS),
+            Shape::Linear => (vk::ImageType::TYPE_2D, SIZE, 1),
+        };
+        let (tiling, levels) = match shape {
+            Shape::Linear => (vk::ImageTiling::LINEAR, 1),
+            _ => (vk::ImageTiling::OPTIMAL, LEVELS),
         };
         let create = vk::ImageCreateInfo::default()
             .image_type(ty)
             .format(format)
             .extent(size)
-            .mip_levels(LEVELS)
+            .mip_levels(levels)
+            .tiling(tiling)
             .array_layers(layers)
             .samples(vk::SampleCountFlags::TYPE_1)
             .usage(usage | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
-        let image = Image { lab, image: lab.image(&create)?, format, size, layers, aspect: aspect(format) };
+        let (image, aspect) = (lab.image(&create)?, aspect(format));
+        let image = Image { lab, image, format, size, levels, layers, aspect };
         image.to_general()?;
         Ok(image)
     }
@@ -164,7 +174,7 @@ impl<'a> Image<'a> {
             Rows::Padded => 256,
         };
         let (mut regions, mut end) = (Vec::new(), start);
-        for level in 0..LEVELS {
+        for level in 0..self.levels {
             let mut extent = self.extent(level);
             let (mut row, mut rows) =
                 (extent.width.next_multiple_of(block), extent.height.next_multiple_of(block));
@@ -197,12 +207,17 @@ impl<'a> Image<'a> {
         (regions, end as usize)
     }
 
-    pub(super) fn upload(&self) -> Result<(), Error> {
-        let (regions, size) = self.regions(Rows::Gaps);
+    /// So many bytes of texels.
+    pub(super) fn content(&self, size: usize) -> Vec<u8> {
         let format = self.texels();
         let mut bytes = content(format, size / element(format).0 as usize);
         bytes.resize(size, 0);
-        let buffer = self.lab.buffer(&bytes, vk::BufferUsageFlags::TRANSFER_SRC)?;
+        bytes
+    }
+
+    pub(super) fn upload(&self) -> Result<(), Error> {
+        let (regions, size) = self.regions(Rows::Gaps);
+        let buffer = self.lab.buffer(&self.content(size), vk::BufferUsageFlags::TRANSFER_SRC)?;
         let general = vk::ImageLayout::GENERAL;
         // SAFETY: see above.
         self.lab.run(|commands| unsafe {
@@ -217,7 +232,9 @@ impl<'a> Image<'a> {
 
     pub(super) fn download_as(&self, order: Rows) -> Result<Vec<u8>, Error> {
         let (regions, size) = self.regions(order);
-        let buffer = self.lab.mapped(&vec![0; size], vk::BufferUsageFlags::TRANSFER_DST)?;
+        // Something stands in the gaps.
+        let before: Vec<u8> = (0..size).map(|at| (at * 37 ^ at >> 8) as u8 & 0x3f).collect();
+        let buffer = self.lab.mapped(&before, vk::BufferUsageFlags::TRANSFER_DST)?;
         let general = vk::ImageLayout::GENERAL;
         // SAFETY: see above.
         self.lab.run(|commands| unsafe {

@@ -6,6 +6,7 @@ mod case;
 pub mod chain;
 mod formats;
 mod image;
+mod parts;
 
 use ash::vk;
 
@@ -32,7 +33,12 @@ pub fn all() -> Vec<Case> {
         add(format!("copy both aspects of {format:?} to rows, {rows:?}"), format, Work::Stencil(rows));
     }
     add("copy and fill buffers".into(), vk::Format::R8_UINT, Work::Bytes);
+    for format in COLORS.into_iter().chain(DEPTHS).chain(BLOCKS) {
+        add(format!("copy parts of {format:?}"), format, Work::Parts(Shape::Flat));
+    }
     for format in COLORS {
+        add(format!("copy parts of volumes of {format:?}"), format, Work::Parts(Shape::Volume));
+        add(format!("copy parts of linear {format:?}"), format, Work::Parts(Shape::Linear));
         add(format!("copy volumes of {format:?}"), format, Work::Copy(Shape::Volume));
         let words = clear_words(format);
         add(format!("clear {format:?}"), format, Work::Clear(words, Shape::Flat));
