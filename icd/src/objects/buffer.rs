@@ -55,6 +55,12 @@ impl Buffer {
         Ok(Buffer { size: info.size, usage: info.usage, memory_types, home: Home::default() })
     }
 
+    /// So many bytes of memory that something else has, too, as a buffer.
+    pub fn over(binding: Binding, size: u64) -> Buffer {
+        let usage = vk::BufferUsageFlags::empty();
+        Buffer { size, usage, memory_types: 0, home: Home::of(binding) }
+    }
+
     /// Bytes.
     pub fn size(&self) -> u64 {
         self.size

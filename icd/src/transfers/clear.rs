@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use ash::vk;
 use vc4::image::Rect;
+use vc4::image::layout::MSAA_PIXEL_BYTES;
 use vc4::state::PixelRect;
 
 use super::drawn::{self, Work};
 use super::fill::{ClearWords, Fill};
 use super::programs::{self, PART_WORDS, WORDS_AT, put_part};
+use super::samples::{Becomes, samples};
 use super::texels::{Part, layers};
 use super::tiles;
 use super::words::{Fold, Words};
@@ -138,10 +140,15 @@ fn filled(
 ) -> Result<Vec<RenderSegment>, String> {
     let planes = image.stored().planes();
     let cpp = image.layout().shape.cpp;
-    let bytes = u64::from(cpp) * u64::from(planes) * u64::from(part.rect.width) * u64::from(part.rect.height);
+    let pixel = if image.samples() > 1 { MSAA_PIXEL_BYTES as u32 } else { cpp };
+    let bytes =
+        u64::from(pixel) * u64::from(planes) * u64::from(part.rect.width) * u64::from(part.rect.height);
     match fill.mask {
         u32::MAX => drawn::pays_to_write(bytes)?,
         _ => drawn::pays(bytes)?,
+    }
+    if image.samples() > 1 {
+        return samples((image, *part), Becomes::Filled(fill), fill.mask, rectangles);
     }
     if image.row().block() > 1 {
         return Err(format!("{:?} has blocks", image.row().format));

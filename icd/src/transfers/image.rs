@@ -5,8 +5,10 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::by_buffer;
+use super::conversion::Conversion;
 use super::drawn::{self, Work};
 use super::planes;
+use super::samples::{Becomes, samples};
 use super::scaled::{self, Slice, Span, Way};
 use super::texels::{Part, each, slices};
 use super::tiles;
@@ -107,7 +109,10 @@ impl CopyImage {
         rectangles: &mut Rectangles,
     ) -> Result<Vec<RenderSegment>, String> {
         let texels = u64::from(region.extent.width) * u64::from(region.extent.height);
-        drawn::pays(texels * u64::from(self.src.row().bytes))?;
+        drawn::pays(texels * u64::from(self.src.row().bytes * self.src.samples()))?;
+        if self.dst.samples() > 1 {
+            return self.samples_moved(region, rectangles);
+        }
         let moved = self.slices(region, |from, to| self.moved(from, to, region, rectangles));
         if moved.is_ok() {
             return moved;
@@ -120,6 +125,20 @@ impl CopyImage {
             Ok(())
         })?;
         Ok(jobs)
+    }
+
+    /// The jobs of a region whose pixels have several samples.
+    fn samples_moved(
+        &self,
+        region: &vk::ImageCopy,
+        rectangles: &mut Rectangles,
+    ) -> Result<Vec<RenderSegment>, String> {
+        let bits = |aspect| Conversion::new(self.dst.row(), self.dst.stored().storage, aspect).mask();
+        let mask = each(region.src_subresource.aspect_mask).map(bits).fold(0, |all, bits| all | bits);
+        let jobs = self.slices(region, |from, to| {
+            samples((&self.dst, to), Becomes::Moved((&self.src, from)), mask, rectangles)
+        })?;
+        Ok(jobs.into_iter().flatten().collect())
     }
 
     /// Does something with every slice's parts of source and destination.

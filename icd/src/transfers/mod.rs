@@ -26,6 +26,7 @@ mod planes;
 mod programs;
 pub mod query;
 pub mod resolve;
+mod samples;
 mod sampling;
 mod scaled;
 mod strips;

@@ -153,20 +153,24 @@ fn texels_of_word(bytes: u32) -> impl Iterator<Item = (u32, u32)> {
 
 /// The bits of those texels of a word that begins with a byte of a row that are filled ([`BEGIN_AT`], [`COUNT_AT`]).
 fn goes(b: &mut Builder, byte: Value, row: Value, bytes: u32) -> Value {
-    let column = shifted(b, Op::Shr, byte, bytes.trailing_zeros());
+    let first = shifted(b, Op::Shr, byte, bytes.trailing_zeros());
+    let none = b.word(0);
+    (0..).zip(texels_of_word(bytes)).fold(none, |all, (number, (_, bits))| {
+        let (number, bits) = (b.word(number), b.word(bits));
+        let column = b.iadd(first, number);
+        let inside = is_inside(b, column, row);
+        let bits = b.select(inside, bits, none);
+        b.op(Op::Or, &[all, bits])
+    })
+}
+
+/// Whether a place is in the rectangle that is filled ([`BEGIN_AT`], [`COUNT_AT`]).
+pub(super) fn is_inside(b: &mut Builder, column: Value, row: Value) -> Value {
     let [left, top] = BEGIN_AT.map(|at| b.op(Op::LoadPush(at), &[]));
     let [width, height] = COUNT_AT.map(|at| b.op(Op::LoadPush(at), &[]));
     let (column, row) = (b.isub(column, left), b.isub(row, top));
-    let none = b.word(0);
-    let columns = (0..).zip(texels_of_word(bytes)).fold(none, |all, (number, (_, bits))| {
-        let (number, bits) = (b.word(number), b.word(bits));
-        let column = b.iadd(column, number);
-        let is_inside = b.ult(column, width);
-        let bits = b.select(is_inside, bits, none);
-        b.op(Op::Or, &[all, bits])
-    });
-    let is_inside = b.ult(row, height);
-    b.select(is_inside, columns, none)
+    let (columns, rows) = (b.ult(column, width), b.ult(row, height));
+    b.band(columns, rows)
 }
 
 /// The push constants of a rectangle that words are filled in a part of, where they are.
@@ -215,7 +219,7 @@ fn beside_what_stays(b: &mut Builder, word: Value, stays: u32) -> Value {
 }
 
 /// A word whose bits outside of `goes` are what the tile holds there: those of a rectangle that keeps what is in its tiles.
-fn merged(b: &mut Builder, word: Value, goes: Value) -> Value {
+pub(super) fn merged(b: &mut Builder, word: Value, goes: Value) -> Value {
     let before = b.emit(Op::TlbColorRead, &[])[0];
     let changes = b.op(Op::Xor, &[before, word]);
     let changes = b.and(changes, goes);
@@ -417,6 +421,11 @@ fn place_in_line(b: &mut Builder, along: Value, y: Value) -> [Value; 2] {
     let before = b.imul(y, texels);
     let number = b.iadd(before, along);
     let number = b.iadd(number, first);
+    divided(b, number, width, part)
+}
+
+/// What is left of a number below 2^24 or so, and how often it has a width, of which one is about such a part.
+pub(super) fn divided(b: &mut Builder, number: Value, width: Value, part: Value) -> [Value; 2] {
     // A float's quotient is one too large or too small where rows begin and end, so the rest says how to mend it.
     let float = b.stof(number);
     let quotient = b.op(Op::FMul, &[float, part]);
@@ -459,7 +468,7 @@ fn load_bytes(b: &mut Builder, at: Value, bytes: u32) -> Value {
     b.and(word, mask)
 }
 
-fn load(b: &mut Builder, at: Value, offset: u32) -> Value {
+pub(super) fn load(b: &mut Builder, at: Value, offset: u32) -> Value {
     b.op(Op::LoadUboDynamic { buffer: BUFFER, offset, last: offset }, &[at])
 }
 
@@ -481,7 +490,7 @@ pub(super) fn shifted(b: &mut Builder, op: Op, value: Value, bits: u32) -> Value
 }
 
 /// A fragment stage that writes a word.
-fn fragment(word: impl FnOnce(&mut Builder) -> Value) -> Shader {
+pub(super) fn fragment(word: impl FnOnce(&mut Builder) -> Value) -> Shader {
     fragment_of(|b| SmallVec::from_slice(&[word(b)]))
 }
 

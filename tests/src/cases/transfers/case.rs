@@ -7,7 +7,7 @@ use vc4::state::ColorKind;
 use super::buffers;
 use super::formats::{aspect, element, info};
 use super::image::{Image, Rows, Shape};
-use super::parts;
+use super::{parts, samples};
 use crate::format::aspects;
 use crate::vulkan::{Error, Harness, Lab};
 
@@ -34,6 +34,8 @@ pub(super) enum Work {
     CopyWithin,
     /// Rectangles go up and others down, at any place.
     Parts(Shape),
+    /// Samples go from image to image, which are cleared with such words before.
+    Samples([[u32; 4]; 2]),
     /// Texels of a format are blitted into the case's: source corners, destination corners, filter.
     Blit { from: vk::Format, shape: Shape, src: [i32; 2], dst: [i32; 2], filter: vk::Filter },
     /// Texels go up, and down in rows of another kind.
@@ -156,6 +158,7 @@ impl Case {
                 }
                 Ok(Some([down, left].concat()))
             }
+            Work::Samples(words) => samples::copied(&lab, self.format, *words).map(Some),
             Work::Bytes => Ok(None),
             Work::Clear(words, shape) => self.clear(&lab, *words, *shape).map(Some),
             Work::Blit { from, shape, src, dst, filter } => {
@@ -212,7 +215,7 @@ impl Case {
             Shape::Volume => &parts[..1],
             Shape::Flat => &parts[..2],
             // It has no second column of tiles.
-            Shape::Tall | Shape::Linear => &parts[..1],
+            Shape::Tall | Shape::Linear | Shape::Samples => &parts[..1],
             Shape::Broad => &parts,
         };
         // SAFETY: the lab keeps the images to its end; regions lie inside.

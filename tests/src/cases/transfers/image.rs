@@ -30,6 +30,8 @@ pub(super) enum Shape {
     Tall,
     /// A picture in rows, of one level.
     Linear,
+    /// Two layers of pixels of four samples, of one level.
+    Samples,
 }
 
 /// How texels lie in a buffer.
@@ -104,9 +106,15 @@ impl<'a> Image<'a> {
             Shape::Broad => (vk::ImageType::TYPE_2D, BROAD, LAYERS),
             Shape::Tall => (vk::ImageType::TYPE_2D, TALL, LAYERS),
             Shape::Linear => (vk::ImageType::TYPE_2D, SIZE, 1),
+            Shape::Samples => (vk::ImageType::TYPE_2D, SIZE, LAYERS),
+        };
+        let (samples, usage) = match shape {
+            Shape::Samples => (vk::SampleCountFlags::TYPE_4, usage | vk::ImageUsageFlags::COLOR_ATTACHMENT),
+            _ => (vk::SampleCountFlags::TYPE_1, usage),
         };
         let (tiling, levels) = match shape {
             Shape::Linear => (vk::ImageTiling::LINEAR, 1),
+            Shape::Samples => (vk::ImageTiling::OPTIMAL, 1),
             _ => (vk::ImageTiling::OPTIMAL, LEVELS),
         };
         let create = vk::ImageCreateInfo::default()
@@ -116,7 +124,7 @@ impl<'a> Image<'a> {
             .mip_levels(levels)
             .tiling(tiling)
             .array_layers(layers)
-            .samples(vk::SampleCountFlags::TYPE_1)
+            .samples(samples)
             .usage(usage | vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST);
         let (image, aspect) = (lab.image(&create)?, aspect(format));
         let image = Image { lab, image, format, size, levels, layers, aspect };

@@ -7,6 +7,7 @@ pub mod chain;
 mod formats;
 mod image;
 mod parts;
+mod samples;
 
 use ash::vk;
 
@@ -31,6 +32,19 @@ pub fn all() -> Vec<Case> {
         }
         let format = vk::Format::D24_UNORM_S8_UINT;
         add(format!("copy both aspects of {format:?} to rows, {rows:?}"), format, Work::Stencil(rows));
+    }
+    for format in [
+        vk::Format::R8G8B8A8_UNORM,
+        vk::Format::R5G6B5_UNORM_PACK16,
+        vk::Format::R16G16B16A16_SFLOAT,
+        vk::Format::R8G8B8A8_UINT,
+    ] {
+        let float = |on: [u8; 4]| on.map(|on| f32::from(on).to_bits());
+        let words = match kind(format) {
+            0 => [float([1, 0, 1, 1]), float([0, 1, 0, 0])],
+            _ => [[1, 20, 3, 40], [5, 6, 70, 8]],
+        };
+        add(format!("copy samples of {format:?}"), format, Work::Samples(words));
     }
     add("copy and fill buffers".into(), vk::Format::R8_UINT, Work::Bytes);
     for format in COLORS.into_iter().chain(DEPTHS).chain(BLOCKS) {
