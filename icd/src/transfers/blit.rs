@@ -57,6 +57,10 @@ impl Blit {
         let (src, dst) = (region.src_offsets, region.dst_offsets);
         let axes =
             [Axis::new(src.map(|o| o.x), dst.map(|o| o.x)), Axis::new(src.map(|o| o.y), dst.map(|o| o.y))];
+        let (width, height) = self.dst.level_extent(to.mip_level.min(self.dst.levels() - 1));
+        if axes[0].pixels(width).is_empty() || axes[1].pixels(height).is_empty() {
+            return Ok(());
+        }
         let volume = self.src.is_volume() || self.dst.is_volume();
         for aspect in each(from.aspect_mask) {
             if volume {

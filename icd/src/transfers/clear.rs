@@ -7,13 +7,12 @@ use vc4::image::Rect;
 use vc4::image::layout::MSAA_PIXEL_BYTES;
 use vc4::state::PixelRect;
 
-use super::drawn::{self, Work};
+use super::drawn::{self, Filled, Work};
 use super::fill::{ClearWords, Fill};
-use super::programs::{self, PART_WORDS, WORDS_AT, put_part};
+use super::programs::{self, PART_OF_AT, PART_WORDS, WORDS_AT, put_limits};
 use super::samples::{Becomes, samples};
 use super::texels::{Part, layers};
 use super::tiles;
-use super::words::{Fold, Words};
 use crate::foundation::error::Error;
 use crate::foundation::format::Storage;
 use crate::objects::device::Device;
@@ -153,32 +152,30 @@ fn filled(
     if image.row().block() > 1 {
         return Err(format!("{:?} has blocks", image.row().format));
     }
-    let stays = !fill.mask;
-    let job = |plane| {
-        let words = Words::new(image, part.level, part.slice, plane);
-        let words = words.ok_or("tiles do not reach all of the level")?;
-        let (fold, number, format) = (words.fold, cpp.div_ceil(4), words.view.row.format);
-        drawn::covered(&words, part.rect, |rectangle, texels, is_part| {
-            let pipeline = match is_part {
-                true => {
-                    let task = ("filled in part", cpp | u32::from(fold == Fold::Utile) << 8);
+    let (stays, number) = (!fill.mask, cpp.div_ceil(4));
+    let jobs = |plane| {
+        drawn::covered(image, part, plane, rectangles, |rectangle, Filled { fold, limits }, rectangles| {
+            let format = rectangle.view.row.format;
+            let pipeline = match limits {
+                Some(_) => {
+                    let task = ("filled in part", cpp | (fold as u32) << 8);
                     rectangles.pipeline(task, format, || programs::filled_in_part(fold, cpp))
                 }
-                false => {
+                None => {
                     let task = ("filled", number | programs::kind_of(stays) << 8);
                     rectangles.pipeline(task, format, || programs::filled(number, stays))
                 }
             }?;
             let mut push = [0; PART_WORDS];
-            if is_part {
-                put_part(&mut push, texels);
-            }
-            for (word, at) in (plane..).zip(&WORDS_AT[..number as usize]) {
+            limits.into_iter().for_each(|limits| put_limits(&mut push, limits));
+            let places = if limits.is_some() { &PART_OF_AT } else { &WORDS_AT };
+            for (word, at) in (plane..).zip(&places[..number as usize]) {
                 push[(at / 4) as usize] = fill.in_all_of_a_word(word, cpp);
             }
             let rectangle = Rectangle { keeps: rectangle.keeps || stays != 0, ..rectangle };
             Ok(rectangle.segment(&pipeline, |_| None, &push))
         })
     };
-    (0..planes).map(job).collect()
+    let jobs: Vec<_> = (0..planes).map(jobs).collect::<Result<_, _>>()?;
+    Ok(jobs.into_iter().flatten().collect())
 }

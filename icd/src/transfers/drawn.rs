@@ -11,9 +11,10 @@ use vc4::state::PixelRect;
 use vc4_shaders::binding::Descriptor as Place;
 use vc4_shaders::ir::Shader;
 
-use super::programs::{self, BASE_AT, Filling, PART_WORDS, PITCH_AT, gather, put_part};
+use super::lines::{Limits, Line, lines};
+use super::programs::{self, BASE_AT, Filling, PART_WORDS, PITCH_AT, gather, put_limits};
 use super::texels::Part;
-use super::words::{Cover, Words};
+use super::words::{Cover, Fold, Words};
 use crate::foundation::debug::{Debug, flags, slow, tells_slow};
 use crate::foundation::engine::{Engine, transfers};
 use crate::foundation::facts::numbers;
@@ -122,18 +123,17 @@ pub(super) struct Bytes<'a> {
     pub pitch: u64,
 }
 
-/// The job that fills a rectangle of words with bytes of a buffer; of words that are filled in part, with those of a rectangle
-/// of texels.
+/// The job that fills a rectangle of words with bytes of a buffer, as far as the limits go.
 pub(super) fn gathered(
     rectangle: Rectangle,
     what: impl Into<Filling>,
     from: Bytes<'_>,
-    part: Option<Rect>,
+    limits: Option<Limits>,
     rectangles: &mut Rectangles,
 ) -> Result<RenderSegment, String> {
     let what = what.into();
     let task = ("gather", what.number());
-    gathered_by(rectangle, task, || gather(what), from, part, rectangles)
+    gathered_by(rectangle, task, || gather(what), from, limits, rectangles)
 }
 
 /// The same by a program of one's own.
@@ -142,38 +142,57 @@ pub(super) fn gathered_by(
     task: Task,
     program: impl FnOnce() -> Shader,
     Bytes { buffer, first, pitch }: Bytes<'_>,
-    part: Option<Rect>,
+    limits: Option<Limits>,
     rectangles: &mut Rectangles,
 ) -> Result<RenderSegment, String> {
     let pipeline = rectangles.pipeline(task, rectangle.view.row.format, program)?;
     let mut push = [0; PART_WORDS];
-    push[(BASE_AT / 4) as usize] = first as u32;
     push[(PITCH_AT / 4) as usize] = pitch as u32;
-    part.into_iter().for_each(|part| put_part(&mut push, part));
+    let skipped = limits.map_or(0, |limits| limits.skipped);
+    push[(BASE_AT / 4) as usize] = first.wrapping_add(skipped) as u32;
+    limits.into_iter().for_each(|limits| put_limits(&mut push, limits));
     let descriptor = Descriptor::Buffer { buffer: buffer.clone(), offset: 0, range: buffer.size() };
     let set = set(programs::BUFFER, vk::DescriptorType::STORAGE_BUFFER, descriptor)?;
     Ok(rectangle.segment(&pipeline, |number| (number == 0).then_some((&set, &[][..])), &push))
 }
 
-/// The words of a rectangle of texels, by one job: those that it has all of, and those that it has a part of. `job` tells the
-/// job of either from the words and what of their tiles is kept.
+/// How words are filled with texels.
+#[derive(Clone, Copy)]
+pub(super) struct Filled {
+    /// How these lie in them.
+    pub fold: Fold,
+    /// What is filled of words that are not all filled.
+    pub limits: Option<Limits>,
+}
+
+/// The words of a part of a plane, by one job: those that it has all of, and those that it has a part of. Of what is no
+/// picture of words, by a job for each strip. `job` tells the job of either from the words and what of their tiles is kept.
 pub(super) fn covered(
-    words: &Words,
-    rect: Rect,
-    mut job: impl FnMut(Rectangle, Rect, bool) -> Result<RenderSegment, String>,
-) -> Result<RenderSegment, String> {
-    let Cover { inner, edges, keeps } = words.cover(rect);
-    let inner = inner.into_iter().map(|(whole, area)| (whole, area, false));
-    let edges = edges.into_iter().map(|area| (rect, area, true));
-    let mut all: Option<RenderSegment> = None;
-    for (texels, area, is_part) in inner.chain(edges) {
-        let one = job(Rectangle { view: words.view.clone(), area, keeps }, texels, is_part)?;
-        match &mut all {
+    image: &Image,
+    part: &Part,
+    plane: u8,
+    rectangles: &mut Rectangles,
+    mut job: impl FnMut(Rectangle, Filled, &mut Rectangles) -> Result<RenderSegment, String>,
+) -> Result<Vec<RenderSegment>, String> {
+    let Some(words) = Words::new(image, part.level, part.slice, plane) else {
+        let strips = lines(rectangles.device(), image, part)?;
+        let filled = |limits| Filled { fold: Fold::Line, limits: Some(limits) };
+        return strips.into_iter().map(|(strip, limits)| job(strip, filled(limits), rectangles)).collect();
+    };
+    let Cover { inner, edges, keeps } = words.cover(part.rect);
+    let limits = Limits { rect: part.rect, line: Line::default(), skipped: 0 };
+    let inner = inner.into_iter().map(|area| (area, None));
+    let edges = edges.into_iter().map(|area| (area, Some(limits)));
+    let mut all: Vec<RenderSegment> = Vec::new();
+    for (area, limits) in inner.chain(edges) {
+        let rectangle = Rectangle { view: words.view.clone(), area, keeps };
+        let one = job(rectangle, Filled { fold: words.fold, limits }, rectangles)?;
+        match all.first_mut() {
             Some(all) => all.join(one),
-            None => all = Some(one),
+            None => all.push(one),
         }
     }
-    all.ok_or_else(|| "it is empty".into())
+    Ok(all)
 }
 
 /// A set with one descriptor.

@@ -20,6 +20,7 @@ pub mod event;
 pub mod fill;
 mod form;
 pub mod image;
+mod lines;
 mod packed;
 mod pieces;
 mod planes;

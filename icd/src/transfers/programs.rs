@@ -9,6 +9,7 @@ use vc4_shaders::ir::{Builder, BuiltinInput, Fetch, ImageDim, Op, Output, Shader
 
 use super::etc2;
 use super::form::Form;
+use super::lines::Limits;
 use super::words::Fold;
 
 /// The image that is read.
@@ -23,8 +24,14 @@ pub(super) const PITCH_AT: u32 = 4;
 pub(super) const BEGIN_AT: [u32; 2] = [8, 12];
 /// … and how many columns and rows.
 pub(super) const COUNT_AT: [u32; 2] = [16, 20];
+/// Behind these, of a strip ([`Fold::Line`]): words of the level in front of it, of its rows, and of the level's, …
+const LINE_AT: [u32; 3] = [24, 28, 32];
+/// … and about how much of the last a word is.
+const SHARE_AT: u32 = 36;
 /// Words of all of them.
-pub(super) const PART_WORDS: usize = 6;
+pub(super) const PART_WORDS: usize = 14;
+/// Push constants of [`filled_in_part`]: the words of a texel.
+pub(super) const PART_OF_AT: [u32; 4] = [40, 44, 48, 52];
 
 /// What becomes of a buffer's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +43,11 @@ pub(super) enum Gather {
         /// All of them begin at multiples of four bytes.
         aligned: bool,
     },
-    /// As [`Gather::Words`], but only some of a word's texels, of one or two bytes, are filled ([`BEGIN_AT`], [`COUNT_AT`]).
+    /// As [`Gather::Words`], but only the words of some texels, or some of a word's, are filled ([`BEGIN_AT`], [`COUNT_AT`]).
     Part {
         /// How texels lie in words.
         fold: Fold,
-        /// Bytes of a texel.
+        /// Bytes of a texel, a power of two up to 16.
         bytes: u32,
     },
     /// So many bytes are the lower end of a word, one or two.
@@ -73,7 +80,7 @@ impl Filling {
             Gather::Words { fold, aligned } => u32::from(fold == Fold::Utile) + 2 * u32::from(aligned),
             Gather::Widened(bytes) => 3 + bytes,
             Gather::Word(bytes) => 4 + bytes,
-            Gather::Part { fold, bytes } => 32 + u32::from(fold == Fold::Utile) + 2 * bytes,
+            Gather::Part { fold, bytes } => 32 + fold as u32 + 4 * bytes,
         };
         bytes | (self.form as u32) << 8 | kind_of(self.stays) << 16
     }
@@ -137,6 +144,16 @@ fn place_of_word(b: &mut Builder, fold: Fold) -> (Value, Value) {
             let (utile, column) = (shifted(b, Op::Shl, utile, 3), shifted(b, Op::Shl, column, 2));
             (b.iadd(utile, column), b.iadd(y, line))
         }
+        Fold::Line => {
+            let [x, y] = pixel(b);
+            let [first, width, pitch, share] =
+                [LINE_AT[0], LINE_AT[1], LINE_AT[2], SHARE_AT].map(|at| b.op(Op::LoadPush(at), &[]));
+            let before = b.imul(y, width);
+            let number = b.iadd(before, x);
+            let number = b.iadd(number, first);
+            let [word, row] = divided(b, number, pitch, share);
+            (shifted(b, Op::Shl, word, 2), row)
+        }
     }
 }
 
@@ -148,6 +165,7 @@ fn along_row(b: &mut Builder, bytes: u32) -> (Value, Value) {
 
 /// The first bytes of the texels of a word, and their bits.
 fn texels_of_word(bytes: u32) -> impl Iterator<Item = (u32, u32)> {
+    let bytes = bytes.min(4);
     (0..4).step_by(bytes as usize).map(move |offset| (offset, (u32::MAX >> (32 - 8 * bytes)) << (8 * offset)))
 }
 
@@ -177,6 +195,16 @@ pub(super) fn is_inside(b: &mut Builder, column: Value, row: Value) -> Value {
 pub(super) fn put_part(push: &mut [u32], Rect { x, y, width, height }: Rect) {
     let places = BEGIN_AT.into_iter().chain(COUNT_AT);
     for (at, value) in places.zip([x, y, width, height]) {
+        push[(at / 4) as usize] = value;
+    }
+}
+
+/// Those of what words are filled with.
+pub(super) fn put_limits(push: &mut [u32; PART_WORDS], Limits { rect, line, .. }: Limits) {
+    put_part(push, rect);
+    let share = 1.0 / line.pitch.max(1) as f32;
+    let places = LINE_AT.into_iter().chain([SHARE_AT]);
+    for (at, value) in places.zip([line.first, line.width, line.pitch, share.to_bits()]) {
         push[(at / 4) as usize] = value;
     }
 }
@@ -226,14 +254,18 @@ pub(super) fn merged(b: &mut Builder, word: Value, goes: Value) -> Value {
     b.op(Op::Xor, &[before, changes])
 }
 
-/// Push constants of [`filled`]: the words of a texel. Of words that are filled in part, the first one alone.
+/// Push constants of [`filled`]: the words of a texel.
 pub(super) const WORDS_AT: [u32; 4] = [0, 4, 8, 12];
 
-/// Fills words with a texel of one or two bytes, but for what lies beside a rectangle ([`BEGIN_AT`], [`COUNT_AT`]).
+/// Fills words with a texel, but for what lies beside a rectangle ([`BEGIN_AT`], [`COUNT_AT`]).
 pub(super) fn filled_in_part(fold: Fold, bytes: u32) -> Shader {
     fragment(|b| {
         let (byte, row) = place_of_word(b, fold);
-        let word = b.op(Op::LoadPush(WORDS_AT[0]), &[]);
+        let words = (bytes as usize).div_ceil(4);
+        let texel: SmallVec<[Value; 4]> =
+            PART_OF_AT[..words].iter().map(|at| b.op(Op::LoadPush(*at), &[])).collect();
+        let number = shifted(b, Op::Shr, byte, 2);
+        let word = component(b, &texel, number);
         let goes = goes(b, byte, row, bytes);
         merged(b, word, goes)
     })
@@ -460,8 +492,11 @@ fn split(b: &mut Builder, at: Value) -> (Value, Value) {
     (b.and(at, words), shifted(b, Op::Shl, rest, 3))
 }
 
-/// A texel of one or two bytes, which lies in one word.
+/// A texel that lies in one word, or a word of one.
 fn load_bytes(b: &mut Builder, at: Value, bytes: u32) -> Value {
+    if bytes >= 4 {
+        return load(b, at, 0);
+    }
     let (first, shift) = split(b, at);
     let word = load(b, first, 0);
     let (word, mask) = (b.op(Op::Shr, &[word, shift]), b.word(u32::MAX >> (32 - 8 * bytes)));

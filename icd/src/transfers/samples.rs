@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ash::vk;
 use vc4::hw::TILE_MS_PX;
 use vc4::image::layout::{MSAA_TILE_BYTES, MsaaLayout};
+use vc4::image::surface::tile_word;
 use vc4::state::PixelRect;
 use vc4_shaders::ir::{Builder, Op, Shader, Value};
 
@@ -76,9 +77,6 @@ pub(super) fn samples(
             }
             true
         }
-        Becomes::Filled(_) if image.stored().texel.info().cpp != 4 => {
-            return Err("tiles hold samples of this format in another form".into());
-        }
         Becomes::Filled(_) => false,
     };
     let mut jobs = Vec::new();
@@ -89,7 +87,11 @@ pub(super) fn samples(
         let mut put = |at: u32, word: u32| push[(at / 4) as usize] = word;
         let mut source = None;
         match becomes {
-            Becomes::Filled(fill) => put(VALUE_AT, fill.word(plane)),
+            Becomes::Filled(fill) => {
+                let tile = image.stored().texel.info().tile;
+                let word = fill.word(plane);
+                put(VALUE_AT, tile.map_or(word, |tile| tile_word(tile, word)));
+            }
             Becomes::Moved((from, of)) => {
                 let (own, offset) = blocks(from, of.level, of.slice, plane)?;
                 let binding = from.binding().map_err(|error| error.to_string())?;

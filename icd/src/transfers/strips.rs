@@ -110,7 +110,7 @@ fn first_aligned(buffer: &Buffer, start: u64) -> Result<u64, String> {
 }
 
 /// The first words and the sizes of pictures of so many words. What is less than `least` behind the first is left.
-fn cut(words: u64, least: u64) -> Vec<(u64, [u32; 2])> {
+pub(super) fn cut(words: u64, least: u64) -> Vec<(u64, [u32; 2])> {
     let (mut pictures, mut first) = (Vec::new(), 0);
     loop {
         let left = words - first;

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use super::blocks::{BlockWords, decode};
 use super::conversion::Conversion;
-use super::drawn::{Bytes, covered, gathered, pays};
+use super::drawn::{Bytes, Filled, covered, gathered, pays};
 use super::pieces::Piece;
 use super::programs::{Filling, Gather};
 use super::strips::WORD;
-use super::words::Words;
 use crate::objects::buffer::Buffer;
 use crate::objects::image::Image;
 use crate::pipeline::Rectangles;
@@ -38,30 +37,26 @@ pub(super) fn upload(
     if end.checked_next_multiple_of(WORD).is_none_or(|end| end > buffer.size()) {
         return Err("it ends where the buffer does, inside of a word".into());
     }
-    let job = |plane| {
-        let words = Words::new(image, piece.part.level, piece.part.slice, plane);
-        let words = words.ok_or("tiles do not reach all of the level")?;
-        plane_of(piece, plane, &words, buffer, image, rectangles)
-    };
-    (0..image.stored().planes()).map(job).collect()
+    let jobs = |plane| plane_of(piece, plane, buffer, image, rectangles);
+    let jobs: Vec<_> = (0..image.stored().planes()).map(jobs).collect::<Result<_, _>>()?;
+    Ok(jobs.into_iter().flatten().collect())
 }
 
-/// The job that fills the words of a plane.
+/// The jobs that fill the words of a plane.
 fn plane_of(
     piece: &Piece,
     plane: u8,
-    words: &Words,
     buffer: &Arc<Buffer>,
     image: &Arc<Image>,
     rectangles: &mut Rectangles,
-) -> Result<RenderSegment, String> {
+) -> Result<Vec<RenderSegment>, String> {
     let (rect, texel) = (piece.part.rect, piece.texel() as u64);
     let conversion = Conversion::new(image.row(), image.stored().storage, piece.aspect);
     // Where the level's first texel would lie.
     let skipped = u64::from(rect.y).wrapping_mul(piece.pitch).wrapping_add(u64::from(rect.x) * texel);
     let first = (piece.offset + WORD * u64::from(plane)).wrapping_sub(skipped);
-    let (fold, aligned) = (words.fold, first % WORD == 0 && piece.pitch % WORD == 0);
-    let bytes = match (conversion, texel) {
+    let aligned = first % WORD == 0 && piece.pitch % WORD == 0;
+    let whole = |fold| match (conversion, texel) {
         (Conversion::None, _) if image.stored().planes() > 1 => Gather::Word(texel as u32),
         (Conversion::None | Conversion::Depth24 { .. } | Conversion::DepthFloat, _) => {
             Gather::Words { fold, aligned }
@@ -70,14 +65,17 @@ fn plane_of(
         (Conversion::Depth16 | Conversion::Expanded1555, _) => Gather::Widened(2),
         (Conversion::Stencil, _) => Gather::Widened(1),
     };
-    let whole = Filling { bytes, form: conversion.into(), stays: !conversion.mask() };
     let from = Bytes { buffer, first, pitch: piece.pitch };
-    covered(words, rect, |rectangle, texels, is_part| {
-        if is_part && (piece.offset % texel != 0 || piece.pitch % texel != 0) {
+    covered(image, &piece.part, plane, rectangles, |rectangle, Filled { fold, limits }, rectangles| {
+        let lookup = texel.min(WORD);
+        if limits.is_some() && (piece.offset % lookup != 0 || piece.pitch % lookup != 0) {
             return Err("texels begin inside of others".into());
         }
-        let what = if is_part { Gather::Part { fold, bytes: texel as u32 }.into() } else { whole };
+        let what = match limits {
+            Some(_) => Gather::Part { fold, bytes: texel as u32 }.into(),
+            None => Filling { bytes: whole(fold), form: conversion.into(), stays: !conversion.mask() },
+        };
         let rectangle = Rectangle { keeps: rectangle.keeps || what.stays != 0, ..rectangle };
-        gathered(rectangle, what, from, is_part.then_some(texels), rectangles)
+        gathered(rectangle, what, from, limits, rectangles)
     })
 }

@@ -23,6 +23,8 @@ pub(super) enum Fold {
     Row,
     /// The words of a row are those of two rows of bytes, which share utiles: two of the first, two of the second.
     Utile,
+    /// Words follow each other, wherever rows of texels end ([`super::lines`]).
+    Line,
 }
 
 /// Texels along an axis that make so many words of it.
@@ -40,8 +42,8 @@ impl Axis {
 
 /// Words that a rectangle of texels has a part in.
 pub(super) struct Cover {
-    /// Texels that share their words with none beside the rectangle, and these words.
-    pub inner: Option<(Rect, PixelRect)>,
+    /// Words that it has all of.
+    pub inner: Option<PixelRect>,
     /// Words that texels beside it lie in, too.
     pub edges: Vec<PixelRect>,
     /// Whether something else lies in the tiles of these words.
@@ -94,7 +96,7 @@ impl Words {
 
     /// The words of a rectangle of texels.
     pub fn cover(&self, rect: Rect) -> Cover {
-        let inner = self.whole(rect).and_then(|whole| Some((whole, self.area(whole)?)));
+        let inner = self.whole(rect).and_then(|whole| self.area(whole));
         let span = |axis: usize, first: u32, count: u32| {
             let (ratio, end) = (self.axes[axis], first + count);
             let (first, end) = (first / ratio.texels * ratio.words, ratio.words_of(end));
@@ -103,11 +105,11 @@ impl Words {
         let ((x, width), (y, height)) = (span(0, rect.x, rect.width), span(1, rect.y, rect.height));
         let outer = Rect { x, y, width, height };
         let edges: Vec<PixelRect> = match inner {
-            Some((_, (area, _))) => beside(outer, rect_of(area)).map(area_of).collect(),
+            Some((area, _)) => beside(outer, rect_of(area)).map(area_of).collect(),
             None => vec![area_of(outer)],
         };
-        let keeps = !edges.is_empty() || inner.is_some_and(|(_, (_, keeps))| keeps);
-        Cover { inner: inner.map(|(whole, (area, _))| (whole, area)), edges, keeps }
+        let keeps = !edges.is_empty() || inner.is_some_and(|(_, keeps)| keeps);
+        Cover { inner: inner.map(|(area, _)| area), edges, keeps }
     }
 
     /// The texels of a rectangle that share their words with none beside it; `None` if there are none.
@@ -277,7 +279,7 @@ mod tests {
         let rect = |x, y, width, height| Rect { x, y, width, height };
         let cover = |words: &Words, part| {
             let Cover { inner, edges, keeps } = words.cover(part);
-            (inner.map(|(_, area)| rect_of(area)), edges.into_iter().map(rect_of).collect::<Vec<_>>(), keeps)
+            (inner.map(rect_of), edges.into_iter().map(rect_of).collect::<Vec<_>>(), keeps)
         };
         let bytes = image(vk::Format::R8_UNORM, 200, 100, 1);
         let bytes = Words::new(&bytes, 0, 0, 0).unwrap();

@@ -325,11 +325,13 @@ impl Case {
         let target = Image::new(lab, self.format, shape)?;
         source.upload()?;
         target.upload()?;
-        // The same map for all axes, cut down to what a volume has.
+        // The same map for all axes, cut down to what a volume has. Broad images have fewer rows than that.
+        let above = if shape == Shape::Broad { 3941 } else { 0 };
         let corner = |image: &Image<'_>, at: i32, z: i32| {
             let edge = image.extent(0);
             let inside = |at: i32, edge: u32| at.min(edge as i32);
-            vk::Offset3D { x: inside(at, edge.width), y: inside(at, edge.height), z: inside(z, edge.depth) }
+            let y = inside(at - above, edge.height);
+            vk::Offset3D { x: inside(at, edge.width), y, z: inside(z, edge.depth) }
         };
         let depth = source.extent(0).depth as i32;
         let regions = [vk::ImageBlit {

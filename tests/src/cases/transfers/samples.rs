@@ -10,6 +10,7 @@ pub(super) fn copied(lab: &Lab<'_>, format: vk::Format, words: [[u32; 4]; 2]) ->
     let make = || Image::new(lab, format, Shape::Samples);
     let (first, second) = (make()?, make()?);
     let seen = Image::new(lab, format, Shape::Flat)?;
+    seen.upload()?;
     let general = vk::ImageLayout::GENERAL;
     let at = |x, y| vk::Offset3D { x, y, z: 0 };
     let region = |from: [i32; 3], to: [i32; 3], [width, height]: [u32; 2], count| vk::ImageCopy {
