@@ -9,7 +9,7 @@ use super::drawn::{Bytes, gathered_by};
 use super::pieces::Piece;
 use super::programs::decoded;
 use super::strips::WORD;
-use super::words::Words;
+use super::words::{Words, image_of_words};
 use crate::foundation::format::Storage;
 use crate::objects::buffer::Buffer;
 use crate::objects::image::Image;
@@ -34,12 +34,12 @@ impl BlockWords {
             image.block_level(piece.part.level, piece.part.slice).map_err(|error| error.to_string())?;
         let level = level.ok_or_else(none)?;
         let words = image.row().bytes / WORD as u32;
-        let view = Words::of(image, level, [level.width, level.height]).ok_or_else(none)?.view;
+        let image = image_of_words(image, level).ok_or_else(none)?;
         let rect = piece.part.rect;
         let mut piece = *piece;
         (piece.part.level, piece.part.slice) = (0, 0);
         piece.part.rect = Rect { x: rect.x * words, width: rect.width * words, ..rect };
-        Ok(BlockWords { image: view.image.clone(), piece, words })
+        Ok(BlockWords { image, piece, words })
     }
 
     /// A part of the piece of words in blocks.

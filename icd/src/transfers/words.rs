@@ -71,26 +71,18 @@ impl Words {
     }
 
     /// What the image keeps as it lies in `place`, so many texels or blocks along each axis.
-    pub fn of(image: &Image, place: Level, size: [u32; 2]) -> Option<Words> {
-        if image.samples() != 1 {
-            return None;
-        }
+    fn of(image: &Image, place: Level, size: [u32; 2]) -> Option<Words> {
         let (fold, axes) = fold(&place)?;
-        let words = as_words(&place, axes);
-        // Panels of other texels end elsewhere, and no job has longer rows.
-        if place.cpp != 4 && (place.panel_stride != 0 || words.padded_width > MAX_SURFACE) {
-            return None;
-        }
-        // Larger ones are drawn in parts, which begin inside of rows.
-        let reaches_all = words.width.max(words.height) <= target_px() || place.tiling == Tiling::Raster;
+        let image = image_of_words(image, place)?;
+        let words = *image.layout().levels.first()?;
+        // Larger ones are drawn in parts, which begin inside of rows, and whose last tiles would go on in the next row.
+        let (is_large, whole) =
+            (words.width.max(words.height) > target_px(), words.padded_width % TILE_PX == 0);
+        let reaches_all =
+            !is_large || (place.tiling == Tiling::Raster && (words.width <= target_px() || whole));
         let is_target = reaches_all && place.offset % SURFACE_ALIGNMENT == 0;
         common_width(&[Placement::Level(words)]).filter(|_| is_target)?;
-        let binding = image.binding().ok()?;
-        let start = u64::from(place.offset).checked_sub(binding.offset)?;
-        let row = format::row(WORDS)?;
-        let stored = row.target?;
-        let image_of_words = Arc::new(Image::of_level(row, stored, words, binding.from(start)));
-        let view = Arc::new(ImageView::flat(image_of_words, row, stored, 0, 0));
+        let view = Arc::new(ImageView::flat(image.clone(), image.row(), image.stored(), 0, 0));
         Some(Words { view, fold, axes, size })
     }
 
@@ -138,6 +130,23 @@ impl Words {
         let ([left, right], [top, bottom]) = (span(0, rect.x, rect.width)?, span(1, rect.y, rect.height)?);
         Some((PixelRect { left, top, right, bottom }, keeps))
     }
+}
+
+/// What an image keeps as it lies in `place`, as an image of words; `None` if it is none.
+pub(super) fn image_of_words(image: &Image, place: Level) -> Option<Arc<Image>> {
+    if image.samples() != 1 {
+        return None;
+    }
+    let (_, axes) = fold(&place)?;
+    let words = as_words(&place, axes);
+    // Panels of other texels end elsewhere, and no job has longer rows.
+    if place.cpp != 4 && (place.panel_stride != 0 || words.padded_width > MAX_SURFACE) {
+        return None;
+    }
+    let binding = image.binding().ok()?;
+    let start = u64::from(place.offset).checked_sub(binding.offset)?;
+    let row = format::row(WORDS)?;
+    Some(Arc::new(Image::of_level(row, row.target?, words, binding.from(start))))
 }
 
 /// What of a rectangle lies beside another that is inside of it: above and below, left and right.

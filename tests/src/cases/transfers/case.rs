@@ -215,7 +215,7 @@ impl Case {
             Shape::Volume => &parts[..1],
             Shape::Flat => &parts[..2],
             // It has no second column of tiles.
-            Shape::Tall | Shape::Linear | Shape::Samples => &parts[..1],
+            Shape::Tall | Shape::Wide | Shape::Linear | Shape::Samples => &parts[..1],
             Shape::Broad => &parts,
         };
         // SAFETY: the lab keeps the images to its end; regions lie inside.

@@ -14,6 +14,8 @@ const VOLUME: vk::Extent3D = vk::Extent3D { width: 19, height: 13, depth: 7 };
 const BROAD: vk::Extent3D = vk::Extent3D { width: 4230, height: 67, depth: 1 };
 /// Higher than a target of a job.
 const TALL: vk::Extent3D = vk::Extent3D { width: 67, height: 2230, depth: 1 };
+/// Narrow enough for a target of a job, with wide texels of more words than that.
+const WIDE: vk::Extent3D = vk::Extent3D { width: 1366, height: 67, depth: 1 };
 const LEVELS: u32 = 3;
 const LAYERS: u32 = 2;
 
@@ -28,6 +30,8 @@ pub(super) enum Shape {
     Broad,
     /// Two layers that jobs draw in parts.
     Tall,
+    /// Two layers whose words they draw in parts.
+    Wide,
     /// A picture in rows, of one level.
     Linear,
     /// Two layers of pixels of four samples, of one level.
@@ -105,6 +109,7 @@ impl<'a> Image<'a> {
             Shape::Volume => (vk::ImageType::TYPE_3D, VOLUME, 1),
             Shape::Broad => (vk::ImageType::TYPE_2D, BROAD, LAYERS),
             Shape::Tall => (vk::ImageType::TYPE_2D, TALL, LAYERS),
+            Shape::Wide => (vk::ImageType::TYPE_2D, WIDE, LAYERS),
             Shape::Linear => (vk::ImageType::TYPE_2D, SIZE, 1),
             Shape::Samples => (vk::ImageType::TYPE_2D, SIZE, LAYERS),
         };

@@ -138,6 +138,9 @@ fn broad(cases: &mut Vec<Case>) {
         vk::Format::D16_UNORM,
         vk::Format::ETC2_R8G8B8_UNORM_BLOCK,
     ];
+    for format in [vk::Format::R16G16B16A16_SFLOAT, vk::Format::R32G32B32A32_SINT, vk::Format::R8_UINT] {
+        add("copy parts of wide images of", format, Work::Parts(Shape::Wide));
+    }
     for format in formats {
         add("copy broad images of", format, Work::Copy(Shape::Broad));
         add("copy to rows, tight, broad images of", format, Work::Down(Shape::Broad, Rows::Tight));
