@@ -112,8 +112,8 @@ impl Blit {
         Ok(jobs)
     }
 
-    /// What becomes what of layers or slices: one, or a mixture with another one that has a weight.
-    fn slices(&self, region: &vk::ImageBlit) -> Vec<((u32, Option<(u32, f32)>), u32)> {
+    /// What becomes what of layers or slices.
+    fn slices(&self, region: &vk::ImageBlit) -> Vec<(Mixed, u32)> {
         let (from, to) = (region.src_subresource, region.dst_subresource);
         if !self.src.is_volume() && !self.dst.is_volume() {
             let from_layers = layers(&self.src, from.base_array_layer, from.layer_count);
@@ -173,6 +173,9 @@ impl Blit {
         Part { rect, ..whole }.write(&self.dst, aspect, &texels, Cause::Blit)
     }
 }
+
+/// A layer or slice, and if it is mixed with another one, that one and its weight.
+type Mixed = (u32, Option<(u32, f32)>);
 
 /// The jobs of what tiles do not hold as its image does: they draw another image of the format, or one of its texels' bits if
 /// nobody draws to the format, which is copied.

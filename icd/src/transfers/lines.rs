@@ -8,6 +8,7 @@ use vc4::state::PixelRect;
 
 use super::strips::{WORD, cut};
 use super::texels::Part;
+use crate::foundation::error::Error;
 use crate::foundation::format::Storage;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
@@ -40,7 +41,7 @@ pub(super) struct Line {
 /// The strips that a part of a level in rows lies in, or why there are none.
 pub(super) fn lines(device: &Device, image: &Image, part: &Part) -> Result<Vec<(Rectangle, Limits)>, String> {
     let unreached = || "tiles do not reach all of the level".to_owned();
-    let wrong = |error: crate::foundation::error::Error| error.to_string();
+    let wrong = |error: Error| error.to_string();
     let level = match image.placement(part.level, part.slice, 0).map_err(wrong)? {
         Placement::Level(level) if level.tiling == Tiling::Raster => level,
         _ => return Err(unreached()),

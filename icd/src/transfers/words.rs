@@ -244,6 +244,7 @@ mod tests {
                     let (byte, row) = match words.fold {
                         Fold::Row => (4 * x, y),
                         Fold::Utile => (x / 4 * 8 + x % 2 * 4, 2 * y + x / 2 % 2),
+                        Fold::Line => panic!("a picture in lines"),
                     };
                     if byte / cpp < columns && row < rows {
                         assert_eq!(
