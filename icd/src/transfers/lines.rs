@@ -100,13 +100,12 @@ mod tests {
 
     #[test]
     fn rectangles_are_cut_where_panels_end() {
-        let mut level = Level::new(Tiling::Raster, 8, 9000, 10).unwrap();
+        let mut level = Level::new(Tiling::Raster, 8, 8192, 10).unwrap();
         let rect = |x, width| Rect { x, y: 3, width, height: 2 };
         let cut = |level: &Level, part| panels(level, part).collect::<Vec<_>>();
-        let parts = vec![(0, rect(4000, 96)), (1, rect(0, 4096)), (2, rect(0, 8))];
-        assert_eq!(cut(&level, rect(4000, 4200)), parts);
+        assert_eq!(cut(&level, rect(4000, 4000)), [(0, rect(4000, 96)), (1, rect(0, 3904))]);
         assert_eq!(cut(&level, rect(4096, 4096)), [(1, rect(0, 4096))]);
         level.panel_stride = 0;
-        assert_eq!(cut(&level, rect(4000, 4200)), [(0, rect(4000, 4200))]);
+        assert_eq!(cut(&level, rect(4000, 4000)), [(0, rect(4000, 4000))]);
     }
 }
