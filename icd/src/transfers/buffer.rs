@@ -10,6 +10,7 @@ use super::programs::Gather;
 use super::strips::{Strip, WORD, strips};
 use super::tiles;
 use super::words::Fold;
+use super::worth;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
 use crate::objects::buffer::Buffer;
@@ -76,7 +77,7 @@ impl CopyBuffer {
         region: &vk::BufferCopy,
         rectangles: &mut Rectangles,
     ) -> Result<Work<vk::BufferCopy>, String> {
-        drawn::pays(region.size)?;
+        worth::pays(region.size)?;
         // Lookups take whole words.
         let source_end = region.src_offset.saturating_add(region.size).checked_next_multiple_of(WORD);
         if source_end.is_none_or(|end| end > self.src.size()) {
@@ -132,7 +133,7 @@ impl CpuCommand for FillBuffer {
         let bytes = self.offset..self.offset.saturating_add(self.size & !(WORD - 1));
         let device = rectangles.device().clone();
         let (renders, left) = drawn::parts(self, vec![bytes], |bytes| {
-            drawn::pays_to_write(bytes.end - bytes.start)?;
+            worth::pays_to_write(bytes.end - bytes.start)?;
             let strips = strips(&device, &self.dst, bytes.clone())?;
             let job = |strip: &Strip| tiles::fill(strip.view.clone(), self.word, strip.area());
             Ok(Work { jobs: strips.iter().map(job).collect(), rest: beside(bytes, &strips).collect() })

@@ -8,11 +8,11 @@ use vc4::hw::TILE_PX;
 use vc4::image::Rect;
 
 use super::download::download;
-use super::drawn::pays;
 use super::pieces::Piece;
 use super::strips::WORD;
 use super::texels::Part;
 use super::upload::upload;
+use super::worth::pays;
 use crate::foundation::error::Error;
 use crate::foundation::facts::target_px;
 use crate::objects::buffer::Buffer;

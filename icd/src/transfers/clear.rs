@@ -13,6 +13,7 @@ use super::programs::{self, PART_OF_AT, PART_WORDS, WORDS_AT, put_limits};
 use super::samples::{Becomes, samples};
 use super::texels::{Part, layers};
 use super::tiles;
+use super::worth;
 use crate::foundation::error::Error;
 use crate::foundation::format::Storage;
 use crate::objects::device::Device;
@@ -143,8 +144,8 @@ fn filled(
     let bytes =
         u64::from(pixel) * u64::from(planes) * u64::from(part.rect.width) * u64::from(part.rect.height);
     match fill.mask {
-        u32::MAX => drawn::pays_to_write(bytes)?,
-        _ => drawn::pays(bytes)?,
+        u32::MAX => worth::pays_to_write(bytes)?,
+        _ => worth::pays(bytes)?,
     }
     if image.samples() > 1 {
         return samples((image, *part), Becomes::Filled(fill), fill.mask, rectangles);

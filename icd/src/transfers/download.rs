@@ -9,13 +9,14 @@ use vc4::image::format::Uses;
 
 use super::blocks::BlockWords;
 use super::conversion::Conversion;
-use super::drawn::{Work, pays, set};
+use super::drawn::{Work, set};
 use super::form::Form;
 use super::pieces::Piece;
 use super::programs::{
     self, COLUMN_AT, FILLED_AT, LEFT_AT, Order, PART_AT, ROW_AT, TEXEL_WORDS, TEXELS_AT, WIDTH_AT, texels,
 };
 use super::strips::{self, Strip, WORD};
+use super::worth::pays;
 use crate::foundation::format;
 use crate::objects::buffer::Buffer;
 use crate::objects::descriptor::{Descriptor, DescriptorSet};

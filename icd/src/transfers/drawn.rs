@@ -1,10 +1,9 @@
-//! What transfers that the QPUs draw have in common: whether a job pays, and rectangles of words that a program fills with
+//! What transfers that the QPUs draw have in common: jobs and what they leave, and rectangles of words that a program fills with
 //! a buffer's bytes.
 
 use std::sync::Arc;
 
 use ash::vk;
-use vc4::facts::Number;
 use vc4::hw::TILE_PX;
 use vc4::image::Rect;
 use vc4::state::PixelRect;
@@ -16,8 +15,6 @@ use super::programs::{self, BASE_AT, Filling, PART_WORDS, PITCH_AT, gather, put_
 use super::texels::Part;
 use super::words::{Cover, Fold, Words};
 use crate::foundation::debug::{Debug, flags, slow, tells_slow};
-use crate::foundation::engine::{Engine, transfers};
-use crate::foundation::facts::numbers;
 use crate::foundation::format;
 use crate::objects::buffer::Buffer;
 use crate::objects::descriptor::{Binding, Descriptor, DescriptorSet, SetLayout};
@@ -25,26 +22,6 @@ use crate::objects::image::Image;
 use crate::objects::image_view::{ImageView, WORDS};
 use crate::pipeline::{Rectangles, Task};
 use crate::segments::{CpuCommand, Drawing, Rectangle, RenderSegment, Rest};
-
-/// Bytes that a board's CPU reads of mapped memory in the time that a job takes, if not in less: a job is 200 us, and a
-/// Pi 3 reads some hundred MB/s.
-const WORTH_A_JOB: u64 = 16 << 10;
-
-/// The same of what it writes, at some 600 MB/s.
-const WRITES_WORTH_A_JOB: u64 = 128 << 10;
-
-/// [`WORTH_A_JOB`] of this machine, where it was measured.
-pub(super) fn worth_a_job() -> u64 {
-    bytes_of_a_job(Number::BoRead, WORTH_A_JOB)
-}
-
-fn bytes_of_a_job(rate: Number, assumed: u64) -> u64 {
-    let measured = |number| numbers().measured(number);
-    match (measured(Number::Job), measured(rate)) {
-        (Some(job), Some(rate)) => (job * rate) as u64,
-        _ => assumed,
-    }
-}
 
 /// Jobs, and what they leave to the CPU.
 pub(super) struct Work<R> {
@@ -92,24 +69,6 @@ pub(super) fn parts<R>(
 pub(super) fn drawing(renders: Vec<RenderSegment>, rest: Option<Box<dyn CpuCommand>>) -> Option<Drawing> {
     let rest = rest.map(Rest::Command);
     (!renders.is_empty()).then_some(Drawing { renders, rest, changes_buffers: false, may_wait: false })
-}
-
-/// Whether so many bytes that the CPU would read are worth a job, or why not.
-pub(super) fn pays(bytes: u64) -> Result<(), String> {
-    pays_from(bytes, worth_a_job())
-}
-
-/// As [`pays`], of bytes that it would only write.
-pub(super) fn pays_to_write(bytes: u64) -> Result<(), String> {
-    pays_from(bytes, bytes_of_a_job(Number::BoWrite, WRITES_WORTH_A_JOB))
-}
-
-fn pays_from(bytes: u64, least: u64) -> Result<(), String> {
-    match transfers() {
-        Engine::Cpu => Err("VC4VK_TRANSFERS says so".into()),
-        Engine::Auto if bytes < least => Err(format!("{bytes} bytes are too few for a job")),
-        Engine::Auto | Engine::Qpu => Ok(()),
-    }
 }
 
 /// A buffer's bytes as rows: the byte of pixel (0, 0) of a view, and bytes from row to row.

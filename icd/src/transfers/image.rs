@@ -12,6 +12,7 @@ use super::samples::{Becomes, samples};
 use super::scaled::{self, Slice, Span, Way};
 use super::texels::{Part, each, slices};
 use super::tiles;
+use super::worth;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
@@ -109,7 +110,7 @@ impl CopyImage {
         rectangles: &mut Rectangles,
     ) -> Result<Vec<RenderSegment>, String> {
         let texels = u64::from(region.extent.width) * u64::from(region.extent.height);
-        drawn::pays(texels * u64::from(self.src.row().bytes * self.src.samples()))?;
+        worth::pays(texels * u64::from(self.src.row().bytes * self.src.samples()))?;
         if self.dst.samples() > 1 {
             return self.samples_moved(region, rectangles);
         }

@@ -14,6 +14,7 @@ use super::drawn::{self, Work};
 use super::programs::{self, COLUMN_AT, Choice, ROW_AT};
 use super::texels::{Part, layers};
 use super::words::Words;
+use super::worth;
 use crate::foundation::error::Error;
 use crate::foundation::traffic::Cause;
 use crate::objects::descriptor::Descriptor;
@@ -156,7 +157,7 @@ impl Resolve {
         rectangles: &mut Rectangles,
     ) -> Result<Vec<RenderSegment>, String> {
         let texels = u64::from(to.rect.width) * u64::from(to.rect.height);
-        drawn::pays(texels * u64::from(self.dst.row().bytes * MSAA_SAMPLES))?;
+        worth::pays(texels * u64::from(self.dst.row().bytes * MSAA_SAMPLES))?;
         if self.src.samples() != MSAA_SAMPLES {
             return Err(format!("its source has {} samples", self.src.samples()));
         }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use ash::vk;
 use vc4::image::{Rect, TexelInfo};
 
-use super::drawn::{self, pays, set};
+use super::drawn::{self, set};
 use super::programs;
 use super::sampling::{
     self, Becomes, FIRST_AT, LAST_AT, SCALE_AT, SCALED_WORDS, Scaled, Scaling, WEIGHT_AT, scaled,
 };
+use super::worth::pays;
 use crate::foundation::format::{self, FormatRow, Storage};
 use crate::objects::descriptor::Descriptor;
 use crate::objects::image::Image;

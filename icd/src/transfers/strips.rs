@@ -9,7 +9,7 @@ use std::sync::Arc;
 use vc4::hw::TILE_PX;
 use vc4::state::PixelRect;
 
-use super::drawn::worth_a_job;
+use super::worth::worth_a_job;
 use crate::foundation::facts::target_px;
 use crate::objects::buffer::Buffer;
 use crate::objects::device::Device;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use super::blocks::{BlockWords, decode};
 use super::conversion::Conversion;
-use super::drawn::{Bytes, Filled, covered, gathered, pays};
+use super::drawn::{Bytes, Filled, covered, gathered};
 use super::pieces::Piece;
 use super::programs::{Filling, Gather};
 use super::strips::WORD;
+use super::worth::pays;
 use crate::objects::buffer::Buffer;
 use crate::objects::image::Image;
 use crate::pipeline::Rectangles;
