@@ -63,6 +63,8 @@ pub struct Client {
     screen: Screen,
     /// Debian's packages of it.
     packages: &'static [&'static str],
+    /// Makes the program, if Debian has its source only.
+    make: Option<fn(program: &Path) -> Result<(), Error>>,
     /// How long it may draw, if it counts no frames.
     seconds: u64,
     /// Where it checks its own pictures: what it prints of one that is right, and of one that is wrong.
@@ -81,6 +83,7 @@ const CLIENT: Client = Client {
     draws: true,
     screen: Screen::X,
     packages: &[],
+    make: None,
     seconds: 5,
     verdicts: None,
     named: false,
@@ -177,6 +180,22 @@ pub const CLIENTS: &[Client] = &[
         screen: Screen::Images,
         ..CLIENT
     },
+    Client {
+        name: "imgui-window",
+        program: "vc4-imgui-window",
+        packages: compared::IMGUI_WINDOW,
+        make: Some(compared::imgui_window),
+        ..CLIENT
+    },
+    Client {
+        name: "imgui-window-images",
+        program: "vc4-imgui-window",
+        environment: &[("SDL_VIDEODRIVER", "wayland")],
+        packages: compared::IMGUI_WINDOW,
+        make: Some(compared::imgui_window),
+        screen: Screen::Images,
+        ..CLIENT
+    },
     // By libplacebo, which leaves out devices that call themselves CPUs. The clip is one that FFmpeg makes.
     Client {
         name: "mpv",
@@ -270,6 +289,11 @@ impl Client {
         if names.is_empty() { !self.named } else { names.iter().any(|name| name == self.name) }
     }
 
+    /// Where it is made.
+    fn made(&self) -> Result<PathBuf, Error> {
+        Ok(compared::directory()?.join(self.program))
+    }
+
     /// How long it may run, or draw.
     pub fn limit(&self) -> Duration {
         if self.endless() { Duration::from_secs(self.seconds) } else { TOO_LONG }
@@ -280,10 +304,14 @@ impl Client {
         // Games leave settings.
         let home = build::target_directory()?.join("clients/home");
         std::fs::create_dir_all(&home)?;
-        let mut command = Command::new(self.program);
+        let mut command = match self.make {
+            None => Command::new(self.program),
+            Some(_) => Command::new(self.made()?),
+        };
         command
             .args(self.arguments)
-            .current_dir(build::workspace())
+            // Scenes are ours; others leave settings where they are.
+            .current_dir(if self.make.is_none() { build::workspace() } else { &home })
             .env("HOME", &home)
             .env_remove("XDG_CONFIG_HOME")
             .env_remove("XDG_DATA_HOME")
@@ -361,11 +389,14 @@ fn images(compositor: &mut Compositor, capture: &Capture) -> Result<String, Erro
     }
 }
 
-/// The packages of some programs.
+/// The packages of some programs, and those that have to be made.
 pub fn require(clients: &[&Client], install: bool) -> Result<(), Error> {
     packages::require(packages::RUN, install)?;
     packages::require(&["weston"], install)?;
-    clients.iter().try_for_each(|client| packages::require(client.packages, install))
+    clients.iter().try_for_each(|client| {
+        packages::require(client.packages, install)?;
+        client.make.map_or(Ok(()), |make| make(&client.made()?))
+    })
 }
 
 /// Runs a program; what is to be said about it.

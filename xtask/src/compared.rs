@@ -78,7 +78,7 @@ impl Compared {
 }
 
 /// Where programs are built and leave their pictures.
-fn directory() -> Result<PathBuf, Error> {
+pub fn directory() -> Result<PathBuf, Error> {
     let directory = build::target_directory()?.join("clients");
     std::fs::create_dir_all(&directory)?;
     Ok(directory)
@@ -120,11 +120,30 @@ const IMGUI: &[&str] = &["g++", "libimgui-dev", "libstb-dev", "libvulkan-dev"];
 fn imgui(install: bool) -> Result<Command, Error> {
     packages::require(IMGUI, install)?;
     let program = directory()?.join("vc4-imgui");
-    let mut compiler = Command::new("g++");
-    compiler.args(["-O1", "-Wall", "-I/usr/include/imgui"]);
-    compiler.arg(build::workspace().join("tests/clients/imgui/main.cpp")).arg("-o").arg(&program);
-    run(compiler.args(["-limgui", "-lstb", "-lvulkan"]))?;
+    compile_imgui(&build::workspace().join("tests/clients/imgui/main.cpp"), &program, &[])?;
     Ok(Command::new(program))
+}
+
+/// What Dear ImGui's own example with a window is made with.
+pub const IMGUI_WINDOW: &[&str] = &["g++", "libimgui-dev", "libstb-dev", "libvulkan-dev", "libsdl2-dev"];
+/// Its source, which Debian's package has among its documents.
+const IMGUI_EXAMPLE: &str = "/usr/share/doc/libimgui-dev/examples/example_sdl_vulkan/main.cpp";
+
+/// Dear ImGui's own example with a window, as Debian ships it.
+pub fn imgui_window(program: &Path) -> Result<(), Error> {
+    if !Path::new(IMGUI_EXAMPLE).exists() {
+        return Err(
+            format!("{IMGUI_EXAMPLE} is missing: this machine installs packages without documents").into()
+        );
+    }
+    let flags = ["-I/usr/include/imgui/backends", "-I/usr/include/SDL2", "-lSDL2"];
+    compile_imgui(Path::new(IMGUI_EXAMPLE), program, &flags)
+}
+
+fn compile_imgui(source: &Path, program: &Path, flags: &[&str]) -> Result<(), Error> {
+    let mut compiler = Command::new("g++");
+    compiler.args(["-O1", "-Wall", "-I/usr/include/imgui"]).arg(source).arg("-o").arg(program);
+    run(compiler.args(["-limgui", "-lstb", "-lvulkan"]).args(flags))
 }
 
 /// wgpu for Python, in an environment of its own.

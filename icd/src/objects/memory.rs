@@ -83,7 +83,8 @@ impl DeviceMemory {
             MemoryType::Local if !is_shareable => {
                 memory.settle(ty, DeviceMemory::allocate(device, size, origin)?);
             }
-            MemoryType::Local | MemoryType::Host | MemoryType::Device => {
+            // What is a BO may be bound to whatever lies in BOs: some programs ask for the types of one resource only.
+            MemoryType::Local | MemoryType::Unread | MemoryType::Host | MemoryType::Device => {
                 memory.settle(MemoryType::Device, DeviceMemory::allocate(device, size, origin)?);
             }
         }

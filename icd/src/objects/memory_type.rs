@@ -9,9 +9,12 @@ use crate::foundation::error::Error;
 pub enum MemoryType {
     /// BOs that applications do not map: whatever is read of them stays as it is until a command changes it.
     Local,
-    /// The process's own memory, for buffers of uniforms, indices and arguments of draws and nothing else: words of the first go
-    /// into the jobs' uniform streams, indices are looked at and rewritten, arguments say what is encoded, so that the CPU reads
-    /// them, which is slow where it caches nothing. Jobs that read them themselves get copies. It stands in front of
+    /// BOs as [`MemoryType::Device`], for what the CPU reads nothing of. It stands in front of [`MemoryType::Host`] for what may
+    /// lie in either: sources of transfers.
+    Unread,
+    /// The process's own memory, for buffers of uniforms, indices and arguments of draws that no command writes to: words of the
+    /// first go into the jobs' uniform streams, indices are looked at and rewritten, arguments say what is encoded, so that the
+    /// CPU reads them, which is slow where it caches nothing. Jobs that read them themselves get copies. It stands in front of
     /// [`MemoryType::Device`], and looks like it, because applications take the first one that will do.
     Host,
     /// BOs that both sides see, contiguous memory that is mapped write-combined (vulkan-on-vc4.md §3).
@@ -20,18 +23,21 @@ pub enum MemoryType {
     Cached,
 }
 
-/// What the CPU reads of draws.
+/// What the CPU reads of buffers for draws.
 const READ_BY_HOST: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::UNIFORM_BUFFER.as_raw()
         | vk::BufferUsageFlags::INDEX_BUFFER.as_raw()
         | vk::BufferUsageFlags::INDIRECT_BUFFER.as_raw(),
 );
 
+/// What buffers in the process's own memory may be for beside that: some programs let everything be copied from.
+const HARMLESS: vk::BufferUsageFlags = vk::BufferUsageFlags::TRANSFER_SRC;
+
 impl MemoryType {
-    const ALL: [MemoryType; 4] =
-        [MemoryType::Local, MemoryType::Host, MemoryType::Device, MemoryType::Cached];
+    const ALL: [MemoryType; 5] =
+        [MemoryType::Local, MemoryType::Unread, MemoryType::Host, MemoryType::Device, MemoryType::Cached];
     /// The types of images.
-    pub const OF_IMAGES: u32 = MemoryType::Local.bit() | MemoryType::Device.bit();
+    pub const OF_IMAGES: u32 = MemoryType::Local.bit() | MemoryType::Unread.bit() | MemoryType::Device.bit();
     /// The types of what others share.
     pub const OF_SHARED: u32 = MemoryType::Device.bit();
 
@@ -52,7 +58,12 @@ impl MemoryType {
         if is_shared {
             return MemoryType::OF_SHARED;
         }
-        let suits = |ty: &&MemoryType| **ty != MemoryType::Host || READ_BY_HOST.contains(usage);
+        // The fewer uses, the more types: VkMemoryRequirements.
+        let suits = |ty: &&MemoryType| match ty {
+            MemoryType::Unread => !usage.intersects(READ_BY_HOST),
+            MemoryType::Host => (READ_BY_HOST | HARMLESS).contains(usage),
+            MemoryType::Local | MemoryType::Device | MemoryType::Cached => true,
+        };
         all.iter().filter(suits).fold(0, |bits, ty| bits | ty.bit())
     }
 
@@ -72,7 +83,9 @@ impl MemoryType {
         match self {
             MemoryType::Local => vk::MemoryPropertyFlags::DEVICE_LOCAL,
             // That it is cached is not said: a type that is more than another stands behind that.
-            MemoryType::Host | MemoryType::Device => seen | vk::MemoryPropertyFlags::HOST_COHERENT,
+            MemoryType::Unread | MemoryType::Host | MemoryType::Device => {
+                seen | vk::MemoryPropertyFlags::HOST_COHERENT
+            }
             MemoryType::Cached => seen | vk::MemoryPropertyFlags::HOST_CACHED,
         }
     }
@@ -88,8 +101,8 @@ mod tests {
         for (place, ty) in (0..).zip(all) {
             assert_eq!((ty.index(), MemoryType::of_index(place, all).ok()), (place, Some(*ty)));
         }
-        assert!(MemoryType::of_index(3, few).is_err());
-        assert!(MemoryType::of_index(4, all).is_err());
+        assert!(MemoryType::of_index(4, few).is_err());
+        assert!(MemoryType::of_index(5, all).is_err());
     }
 
     /// VkPhysicalDeviceMemoryProperties: who has fewer flags stands in front.
@@ -115,12 +128,30 @@ mod tests {
                 }
             }
         }
-        let [local, host, device, cached] = MemoryType::ALL;
-        let uniform = vk::BufferUsageFlags::UNIFORM_BUFFER;
-        assert_eq!(of(uniform, false), local.bit() | host.bit() | device.bit() | cached.bit());
-        assert_eq!(of(uniform, true), device.bit());
-        assert_eq!(of(vk::BufferUsageFlags::INDIRECT_BUFFER | uniform, false), of(uniform, false));
-        let filled = uniform | vk::BufferUsageFlags::TRANSFER_DST;
-        assert_eq!(of(filled, false), local.bit() | device.bit() | cached.bit());
+    }
+
+    /// Which type applications get that take the first one that they can map.
+    #[test]
+    fn the_first_type_is_the_one_that_suits() {
+        let first = |usage| {
+            let types = MemoryType::of_device(true);
+            let bits = MemoryType::of_buffer(types, usage, false);
+            let suits = |ty: &&MemoryType| {
+                bits & ty.bit() != 0 && ty.flags().contains(vk::MemoryPropertyFlags::HOST_VISIBLE)
+            };
+            types.iter().find(suits).copied()
+        };
+        type Usage = vk::BufferUsageFlags;
+        for read in [Usage::UNIFORM_BUFFER, Usage::INDEX_BUFFER, Usage::INDIRECT_BUFFER] {
+            assert_eq!(first(read), Some(MemoryType::Host));
+            assert_eq!(first(read | Usage::UNIFORM_BUFFER | Usage::TRANSFER_SRC), Some(MemoryType::Host));
+            for other in [Usage::TRANSFER_DST, Usage::VERTEX_BUFFER, Usage::STORAGE_BUFFER] {
+                assert_eq!(first(read | other), Some(MemoryType::Device));
+                assert_eq!(first(other | Usage::TRANSFER_SRC), Some(MemoryType::Unread));
+            }
+        }
+        assert_eq!(first(Usage::TRANSFER_SRC), Some(MemoryType::Unread));
+        let shared = |usage| MemoryType::of_buffer(MemoryType::of_device(true), usage, true);
+        assert_eq!(shared(Usage::UNIFORM_BUFFER), MemoryType::Device.bit());
     }
 }

@@ -24,6 +24,10 @@ pub(super) fn copied_and_filled(lab: &Lab<'_>) -> Result<Vec<u8>, Error> {
         copy(SIZE as u64 - 17_000, 100_000, 17_000),
         copy(3, 1, 2),
     ];
+    // From a buffer of uniforms, which may lie where jobs see copies only; then from what the host made of it.
+    let own = lab
+        .mapped(&bytes(0xaaaa), vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::UNIFORM_BUFFER)?;
+    let from_own = [copy(1001, 0, 30_000), copy(60_000, 40_000, 50)];
     // Within one buffer, to its end.
     let within = [copy(4097, SIZE as u64 - 33_333, 33_333)];
     // SAFETY: the lab keeps the buffers to its end; regions lie inside and apart.
@@ -33,5 +37,14 @@ pub(super) fn copied_and_filled(lab: &Lab<'_>) -> Result<Vec<u8>, Error> {
         lab.barrier(commands);
         lab.device.cmd_copy_buffer(commands, target.buffer, target.buffer, &within);
     })?;
-    lab.contents(&target, SIZE)
+    let mut held = lab.contents(&target, SIZE)?;
+    for offset in [2_003, 2_100, 60_010] {
+        // SAFETY: as above.
+        lab.run(|commands| unsafe {
+            lab.device.cmd_copy_buffer(commands, own.buffer, target.buffer, &from_own);
+        })?;
+        held.extend(lab.contents(&target, SIZE)?);
+        lab.write(&own, offset, &[offset as u8; 40])?;
+    }
+    Ok(held)
 }
