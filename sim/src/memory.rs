@@ -157,16 +157,20 @@ impl Memory {
     #[inline(always)]
     pub fn gather<const N: usize>(&self, at: &[u32; N]) -> Option<[u32; N]> {
         let words = self.words();
-        let most = at.iter().fold(0, |most, &address| most.max(address));
+        // Closures would not be compiled for wide vectors.
+        let mut most = 0;
+        for i in 0..N {
+            most = if at[i] > most { at[i] } else { most };
+        }
         if (most / 4) as usize >= words.len() {
             return None;
         }
         let mut out = [0; N];
-        for (word, &address) in out.iter_mut().zip(at) {
+        for i in 0..N {
             #[expect(unsafe_code, reason = "textures are read word by word")]
             // SAFETY: no address is above the one that is inside.
-            let found = unsafe { words.get_unchecked((address / 4) as usize) };
-            *word = u32::from_le(found.load(Relaxed));
+            let found = unsafe { words.get_unchecked((at[i] / 4) as usize) };
+            out[i] = u32::from_le(found.load(Relaxed));
         }
         Some(out)
     }

@@ -411,10 +411,15 @@ impl AddressMap {
     /// The part of column `x`.
     #[inline(always)]
     pub fn column(&self, x: u32) -> ColumnPart {
+        self.column_in(self.tiling, x)
+    }
+
+    #[inline(always)]
+    fn column_in(&self, tiling: Tiling, x: u32) -> ColumnPart {
         let [cpp, sx, _] = self.shifts;
         let ux = x >> sx;
         let inner = (x & ((1 << sx) - 1)) << cpp;
-        match self.tiling {
+        match tiling {
             Tiling::Raster => {
                 let panel = (x / MAX_SURFACE).wrapping_mul(self.panel);
                 ColumnPart { block: panel.wrapping_add((x % MAX_SURFACE) << cpp), bits: 0 }
@@ -431,10 +436,15 @@ impl AddressMap {
     /// The part of row `y`.
     #[inline(always)]
     pub fn row(&self, y: u32) -> RowPart {
+        self.row_in(self.tiling, y)
+    }
+
+    #[inline(always)]
+    fn row_in(&self, tiling: Tiling, y: u32) -> RowPart {
         let [cpp, sx, sy] = self.shifts;
         let uy = y >> sy;
         let inner = (y & ((1 << sy) - 1)) << (sx + cpp);
-        match self.tiling {
+        match tiling {
             Tiling::Raster => RowPart { start: y.wrapping_mul(self.pitch), reverse: 0, bits: 0 },
             Tiling::Lt => RowPart { start: uy.wrapping_mul(self.pitch), reverse: 0, bits: inner },
             Tiling::T => {
@@ -461,6 +471,56 @@ impl AddressMap {
     #[inline(always)]
     pub fn offset_of(&self, x: u32, y: u32) -> u32 {
         self.offset(self.column(x), self.row(y))
+    }
+
+    /// Where two columns meet two rows, N times: upper left, upper right, lower left, lower right, each as
+    /// [`AddressMap::offset_of`]. Written so that vectors of any width do it.
+    #[inline(always)]
+    pub fn corners<const N: usize>(&self, x: [&[u32; N]; 2], y: [&[u32; N]; 2]) -> [[u32; N]; 4] {
+        match self.tiling {
+            Tiling::Raster => self.corners_in(Tiling::Raster, x, y),
+            Tiling::Lt => self.corners_in(Tiling::Lt, x, y),
+            Tiling::T => self.corners_in(Tiling::T, x, y),
+        }
+    }
+
+    /// What decides about places is the same for all.
+    #[inline(always)]
+    fn corners_in<const N: usize>(
+        &self,
+        tiling: Tiling,
+        x: [&[u32; N]; 2],
+        y: [&[u32; N]; 2],
+    ) -> [[u32; N]; 4] {
+        let mut at = [[0; N]; 4];
+        for i in 0..N {
+            let (left, right) = (self.column_in(tiling, x[0][i]), self.column_in(tiling, x[1][i]));
+            let (upper, lower) = (self.row_in(tiling, y[0][i]), self.row_in(tiling, y[1][i]));
+            at[0][i] = self.offset(left, upper);
+            at[1][i] = self.offset(right, upper);
+            at[2][i] = self.offset(left, lower);
+            at[3][i] = self.offset(right, lower);
+        }
+        at
+    }
+
+    /// As [`AddressMap::offset_of`], N times, as [`AddressMap::corners`].
+    #[inline(always)]
+    pub fn offsets_of<const N: usize>(&self, x: &[u32; N], y: &[u32; N]) -> [u32; N] {
+        match self.tiling {
+            Tiling::Raster => self.offsets_in(Tiling::Raster, x, y),
+            Tiling::Lt => self.offsets_in(Tiling::Lt, x, y),
+            Tiling::T => self.offsets_in(Tiling::T, x, y),
+        }
+    }
+
+    #[inline(always)]
+    fn offsets_in<const N: usize>(&self, tiling: Tiling, x: &[u32; N], y: &[u32; N]) -> [u32; N] {
+        let mut at = [0; N];
+        for i in 0..N {
+            at[i] = self.offset(self.column_in(tiling, x[i]), self.row_in(tiling, y[i]));
+        }
+        at
     }
 }
 

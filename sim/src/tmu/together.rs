@@ -115,14 +115,15 @@ on_wide_vectors! {
             placed(&y.texels[0], level.height, row_0, row_n, flip),
             placed(&y.texels[1], level.height, row_0, row_n, flip),
         ];
-        let at = if linear {
-            corners(level, places.face, &columns, &rows)
+        let offsets = if linear {
+            level.map.corners([&columns[0], &columns[1]], [&rows[0], &rows[1]])
         } else {
-            [meeting(level, places.face, &columns[0], &rows[0]), [0; LANES], [0; LANES], [0; LANES]]
+            [level.map.offsets_of(&columns[0], &rows[0]), [0; LANES], [0; LANES], [0; LANES]]
         };
         let mut found = [[0; LANES]; 4];
         for corner in 0..if linear { 4 } else { 1 } {
-            found[corner] = texels(texture, &memory.gather(&at[corner])?, &at[corner]);
+            let at = addresses(level, places.face, &offsets[corner]);
+            found[corner] = texels(texture, &memory.gather(&at)?, &at);
             if texture.wrap_s == Wrap::Border || texture.wrap_t == Wrap::Border {
                 let (column, row) = (&x.texels[corner & 1], &y.texels[corner >> 1]);
                 for i in 0..LANES {
@@ -147,29 +148,12 @@ fn placed(texels: &Lanes, size: u32, origin: u32, last: u32, flip: bool) -> Lane
     out
 }
 
-/// Addresses where columns meet rows.
+/// Addresses of places in a level.
 #[inline(always)]
-fn meeting(level: &Level, face: &Lanes, x: &Lanes, y: &Lanes) -> Lanes {
+fn addresses(level: &Level, face: &Lanes, places: &Lanes) -> Lanes {
     let mut at = [0; LANES];
     for i in 0..LANES {
-        at[i] = level.base.wrapping_add(face[i]).wrapping_add(level.map.offset_of(x[i], y[i]));
-    }
-    at
-}
-
-/// Addresses where two columns meet two rows: upper left, upper right, lower left, lower right.
-#[inline(always)]
-fn corners(level: &Level, face: &Lanes, x: &[Lanes; 2], y: &[Lanes; 2]) -> [Lanes; 4] {
-    let mut at = [[0; LANES]; 4];
-    let map = &level.map;
-    for i in 0..LANES {
-        let (left, right) = (map.column(x[0][i]), map.column(x[1][i]));
-        let (upper, lower) = (map.row(y[0][i]), map.row(y[1][i]));
-        let base = level.base.wrapping_add(face[i]);
-        at[0][i] = base.wrapping_add(map.offset(left, upper));
-        at[1][i] = base.wrapping_add(map.offset(right, upper));
-        at[2][i] = base.wrapping_add(map.offset(left, lower));
-        at[3][i] = base.wrapping_add(map.offset(right, lower));
+        at[i] = level.base.wrapping_add(face[i]).wrapping_add(places[i]);
     }
     at
 }
