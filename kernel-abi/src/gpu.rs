@@ -149,6 +149,43 @@ impl Mapping {
         self.read_fours(offset, words, before)
     }
 
+    /// Whether the words from byte `offset` on are these: [`Mapping::read_words`] without a copy, for what costs nothing to read again.
+    ///
+    /// # Panics
+    /// If the range leaves the mapping.
+    #[inline]
+    pub fn holds(&self, offset: usize, words: &[u32]) -> bool {
+        /// Numbers of words that a vector, or one move of several, has.
+        const FOUR: usize = 4;
+        self.check(offset, size_of_val(words));
+        let (mut new, mut old) = (self.ptr.as_ptr().wrapping_add(offset).cast::<u32>(), words.as_ptr());
+        // Where words are no vectors, only those that are aligned are moved together.
+        let together = cfg!(target_pointer_width = "64") || new.is_aligned();
+        let (mut left, mut different) = (words.len(), [0; FOUR]);
+        while together && left >= FOUR {
+            // SAFETY: so many words are left of either; the range was checked, the mapping is live by the contract of `new`.
+            let (new_four, old_four) = unsafe {
+                let place = new.cast::<[u32; FOUR]>();
+                (
+                    if cfg!(target_pointer_width = "64") { place.read_unaligned() } else { place.read() },
+                    *old.cast::<[u32; FOUR]>(),
+                )
+            };
+            for n in 0..FOUR {
+                // One sum where registers are few.
+                let sum = if cfg!(target_pointer_width = "64") { n } else { 0 };
+                different[sum] |= new_four[n] ^ old_four[n];
+            }
+            (new, old, left) = (new.wrapping_add(FOUR), old.wrapping_add(FOUR), left - FOUR);
+        }
+        while left > 0 {
+            // SAFETY: as above.
+            different[0] |= unsafe { new.read_unaligned() ^ *old };
+            (new, old, left) = (new.wrapping_add(1), old.wrapping_add(1), left - 1);
+        }
+        different[0] | different[1] | different[2] | different[3] == 0
+    }
+
     /// [`Mapping::read_words`] in one pass, four words at a time: a loop over words counts more than it compares.
     #[inline]
     fn read_fours(&self, offset: usize, words: &mut [u32], before: &[u32]) -> bool {
@@ -466,10 +503,12 @@ mod tests {
                 let mut read = vec![0; count];
                 assert!(mapping.read_fours(offset, &mut read, &before));
                 assert_eq!(read, before);
+                assert!(mapping.holds(offset, &before));
                 for number in 0..count {
                     before[number] ^= 1 << number;
                     assert!(!mapping.read_fours(offset, &mut read, &before), "word {number} of {count}");
                     assert_eq!(read, words[..count]);
+                    assert!(!mapping.holds(offset, &before), "word {number} of {count}");
                     before[number] = words[number];
                 }
             }

@@ -206,14 +206,14 @@ impl Bo {
                 let Some(Copy { handle, content }) = copy.get() else { return Ok(()) };
                 let (from, seen) = (memory.mapping(), content.mapping());
                 let to = Access::new(self.gpu.map_bo(*handle)?, &self.traffic, Cause::Copied);
-                let (mut old, mut new) = ([0; LINE / 4], [0; LINE / 4]);
+                let mut line = [0; LINE / 4];
                 for part in parts {
                     let first = part.start as usize / LINE * LINE;
                     for at in (first..part.end.min(self.size) as usize).step_by(LINE) {
-                        seen.read(at, bytemuck::cast_slice_mut(&mut old));
-                        if !from.read_words(at, &mut new, &old) {
-                            seen.write(at, bytemuck::cast_slice(&new));
-                            to.write(at, bytemuck::cast_slice(&new));
+                        from.read(at, bytemuck::cast_slice_mut(&mut line));
+                        if !seen.holds(at, &line) {
+                            seen.write(at, bytemuck::cast_slice(&line));
+                            to.write(at, bytemuck::cast_slice(&line));
                         }
                     }
                 }

@@ -244,14 +244,16 @@ impl<'a> ReadAccess<'a> {
         self.mapping.read(offset, data);
     }
 
-    /// Copies words from byte `offset` on; whether they are those of `before`, of which there are as many. They are not counted:
-    /// whoever reads many times counts them together, since 32-bit processors count slowly.
+    /// Whether the words from byte `offset` on are those of `before`; if not, as many as those are at the beginning of `words`
+    /// now. They are not counted: whoever reads many times counts them together, since 32-bit processors count slowly.
     ///
     /// # Panics
-    /// If the range leaves the mapping, or there are fewer of `before`.
+    /// If the range leaves the mapping, or there are more of `before` than `words`.
     #[inline]
-    pub fn read_words(&self, offset: usize, words: &mut [u32], before: &[u32]) -> bool {
-        self.mapping.read_words(offset, words, before)
+    pub fn read_changed(&self, offset: usize, words: &mut [u32], before: &[u32]) -> bool {
+        // To look again costs less than to copy all.
+        self.is_cached && self.mapping.holds(offset, before)
+            || self.mapping.read_words(offset, &mut words[..before.len()], before)
     }
 
     /// Counts bytes.
@@ -381,16 +383,20 @@ mod tests {
         let words: Vec<u32> = (1..8).map(|n| n * 0x0123_4567).collect();
         mapping.write(5, bytemuck::cast_slice(&words));
         let access = ReadAccess::new(mapping, &traffic, Cause::Uniforms);
-        let mut read = [0; 7];
-        let mut is_as = |before: &[u32]| {
-            let is_same = access.read_words(5, &mut read[..before.len()], before);
-            is_same == (read[..before.len()] == *before) && is_same == (words[..before.len()] == *before)
-        };
-        assert!((0..=7).all(|count| is_as(&words[..count])));
-        for number in 0..words.len() {
-            let mut other = words.clone();
-            other[number] ^= 1 << (4 * number);
-            assert!(is_as(&other), "word {number}");
+        for is_cached in [false, true] {
+            let access = access.through(is_cached);
+            let is_as = |before: &[u32]| {
+                let mut read = [0; 7];
+                let is_same = access.read_changed(5, &mut read, before);
+                let is_read = read[..before.len()] == words[..before.len()];
+                is_same == (words[..before.len()] == *before) && (is_read || is_same && is_cached)
+            };
+            assert!((0..=7).all(|count| is_as(&words[..count])));
+            for number in 0..words.len() {
+                let mut other = words.clone();
+                other[number] ^= 1 << (4 * number);
+                assert!(is_as(&other), "word {number}");
+            }
         }
         assert_eq!(traffic.total().sum(), Bytes::default());
         access.count(28);

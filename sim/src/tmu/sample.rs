@@ -37,18 +37,30 @@ const fn lod_bits(fact: LodBits) -> u32 {
 const LOD_BITS: u32 = 8;
 pub(super) const NEXT_LEVEL: i32 = 1 << LOD_BITS;
 
-/// Levels that one element reads.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Levels that one element reads. Sixteen of them are a few vectors.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Selection {
-    pub linear: bool,
-    pub level: usize,
+    pub source: Source,
     /// Weight of the next level, of [`NEXT_LEVEL`].
-    pub next: i32,
+    pub next: u16,
+}
+
+/// A level, and whether it is filtered.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Source {
+    pub level: u8,
+    pub linear: bool,
+}
+
+impl Source {
+    /// The same of the next level.
+    pub fn next(self) -> Source {
+        Source { level: self.level + 1, ..self }
+    }
 }
 
 /// Levels that elements read.
 #[derive(Clone, Copy)]
-#[expect(clippy::large_enum_variant, reason = "it lives for one lookup, on the stack")]
 pub(super) enum Selections {
     /// All the same.
     Same(Selection),
@@ -91,7 +103,7 @@ fn lod_of_quad(facts: &Facts, at: [[f32; 2]; 3], size: [f32; 2]) -> f32 {
 fn select_levels(texture: &Texture, lod: f32) -> Selection {
     let last = texture.levels.len() as i32 - 1;
     if lod <= texture.magnified_until || lod.is_nan() {
-        return Selection { linear: texture.mag_linear, level: 0, next: 0 };
+        return Selection { source: Source { level: 0, linear: texture.mag_linear }, next: 0 };
     }
     // Fixed point, so that the last bits of the logarithm do not matter.
     let lod = (lod.min(16.0) * NEXT_LEVEL as f32) as i32;
@@ -105,8 +117,8 @@ fn select_levels(texture: &Texture, lod: f32) -> Selection {
             (lod >> LOD_BITS, lod & (NEXT_LEVEL - 1) & -(NEXT_LEVEL >> lod_bits(texture.facts.lod_bits)))
         }
     };
-    let next = if level >= last { 0 } else { next };
-    Selection { linear: texture.min_linear, level: level.min(last) as usize, next }
+    let next = if level >= last { 0 } else { next as u16 };
+    Selection { source: Source { level: level.min(last) as u8, linear: texture.min_linear }, next }
 }
 
 /// UNVERIFIED: which face wins when components are equally large? x, then y, then z.
@@ -271,7 +283,10 @@ impl Texture {
     pub(super) fn selections(&self, s: &Lanes, t: &Lanes, r: &Lanes, b: &Lanes) -> Selections {
         let one_level = self.mip == Mip::None || self.levels.len() == 1;
         if one_level && self.mag_linear == self.min_linear {
-            return Selections::Same(Selection { linear: self.mag_linear, level: 0, next: 0 });
+            return Selections::Same(Selection {
+                source: Source { level: 0, linear: self.mag_linear },
+                next: 0,
+            });
         }
         let size = [self.levels[0].width as f32, self.levels[0].height as f32];
         let of = |i: usize| [s[i], t[i], r[i]].map(f32::from_bits);
@@ -288,7 +303,7 @@ impl Texture {
                 on_face(face, at.map(|c| c * scale))
             })
         };
-        let mut lods = [0.0; LANES];
+        let mut all = [Selection::default(); LANES];
         for quad in 0..LANES / 4 {
             let first = quad * 4;
             let automatic = if self.explicit_lod {
@@ -296,11 +311,13 @@ impl Texture {
             } else {
                 lod_of_quad(&self.facts, positions([of(first), of(first + 1), of(first + 2)]), size)
             };
+            let select = |bias: u32| select_levels(self, automatic + f32::from_bits(bias));
+            // Programs mostly give quads one bias, or none.
+            let selected = select(b[first]);
             for i in first..first + 4 {
-                lods[i] = automatic + f32::from_bits(b[i]);
+                all[i] = if b[i] == b[first] { selected } else { select(b[i]) };
             }
         }
-        let all = lods.map(|lod| select_levels(self, lod));
         if all.iter().all(|one| *one == all[0]) { Selections::Same(all[0]) } else { Selections::Each(all) }
     }
 
@@ -314,16 +331,16 @@ impl Texture {
     ) -> Result<u32, TmuFault> {
         let (face, s, t) =
             if self.cube { cube_face(self.facts.cube_tie, at[0], at[1], at[2]) } else { (0, at[0], at[1]) };
-        let one = |level: usize| {
-            let (texels, fx, fy) =
-                self.footprint(memory, &self.levels[level], selection.linear, face, s, t, border)?;
-            Ok::<u32, TmuFault>(if selection.linear { self.blend(texels, fx, fy) } else { texels[0] })
+        let one = |Source { level, linear }| {
+            let level = &self.levels[usize::from(level)];
+            let (texels, fx, fy) = self.footprint(memory, level, linear, face, s, t, border)?;
+            Ok::<u32, TmuFault>(if linear { self.blend(texels, fx, fy) } else { texels[0] })
         };
-        let near = one(selection.level)?;
+        let near = one(selection.source)?;
         if selection.next == 0 {
             return Ok(near);
         }
-        Ok(self.between(near, one(selection.level + 1)?, selection.next))
+        Ok(self.between(near, one(selection.source.next())?, selection.next))
     }
 
     /// The four texels around a position (the first alone for the nearest filter) and the weights of the
@@ -370,7 +387,8 @@ impl Texture {
     }
 
     /// Weighs the results of two levels; `next` is the weight of the second.
-    fn between(&self, near: u32, far: u32, next: i32) -> u32 {
+    fn between(&self, near: u32, far: u32, next: u16) -> u32 {
+        let next = i32::from(next);
         self.weighed([(near, NEXT_LEVEL - next), (far, next)].into_iter(), LOD_BITS)
     }
 

@@ -6,7 +6,8 @@ use vc4::facts::CubeNeighbours;
 use vc4::hw::LANES;
 
 use super::sample::{
-    NEXT_LEVEL, ONE, Selection, Selections, USUAL, WEIGHT_BITS, cube_face, reduce, to_texels, wrap_index,
+    NEXT_LEVEL, ONE, Selection, Selections, Source, USUAL, WEIGHT_BITS, cube_face, reduce, to_texels,
+    wrap_index,
 };
 use super::texel::Channels;
 use super::texture::{Level, Mip, Texture, element};
@@ -53,44 +54,44 @@ impl Texture {
     }
 
     fn of_places(&self, memory: &Memory, selections: &Selections, places: &Places) -> Option<Lanes> {
-        let level = |level: usize, linear| sample_level(self, memory, &self.levels[level], linear, places);
+        let level = |Source { level, linear }| {
+            sample_level(self, memory, &self.levels[usize::from(level)], linear, places)
+        };
         match selections {
-            Selections::Same(Selection { linear, level: at, next: 0 }) => level(*at, *linear),
-            Selections::Same(Selection { linear, level: at, next }) => {
-                Some(between(&level(*at, *linear)?, &level(at + 1, *linear)?, &[*next; LANES]))
+            Selections::Same(Selection { source, next: 0 }) => level(*source),
+            Selections::Same(Selection { source, next }) => {
+                Some(between(&level(*source)?, &level(source.next())?, &[*next; LANES]))
             }
             Selections::Each(all) => {
-                let near = of_levels(level, |i| (all[i].level, all[i].linear))?;
+                let mut sources = all.map(|one| one.source);
+                let near = of_levels(level, &sources)?;
                 let Some(blended) = all.iter().find(|one| one.next != 0) else { return Some(near) };
                 // Who has no next level takes part in some other element's.
-                let far = of_levels(level, |i| {
-                    let of = if all[i].next == 0 { blended } else { &all[i] };
-                    (of.level + 1, of.linear)
-                })?;
-                Some(between(&near, &far, &all.map(|one| one.next)))
+                for (source, one) in sources.iter_mut().zip(all) {
+                    *source = if one.next == 0 { blended.source.next() } else { one.source.next() };
+                }
+                Some(between(&near, &of_levels(level, &sources)?, &all.map(|one| one.next)))
             }
         }
     }
 }
 
 /// Each element from its level and by its filter.
-fn of_levels(
-    sample: impl Fn(usize, bool) -> Option<Lanes>,
-    source: impl Fn(usize) -> (usize, bool),
-) -> Option<Lanes> {
-    let mut out = [0; LANES];
+fn of_levels(sample: impl Fn(Source) -> Option<Lanes>, sources: &[Source; LANES]) -> Option<Lanes> {
+    let mut out = sample(sources[0])?;
     let mut done: u32 = 0;
-    while let first @ 0..LANES = done.trailing_ones() as usize {
-        let (level, linear) = source(first);
-        let words = sample(level, linear)?;
-        for i in first..LANES {
-            if source(i) == (level, linear) {
-                out[i] = words[i];
-                done |= 1 << i;
-            }
+    let mut source = sources[0];
+    loop {
+        for i in 0..LANES {
+            done |= u32::from(sources[i] == source) << i;
+        }
+        let next @ 0..LANES = done.trailing_ones() as usize else { return Some(out) };
+        source = sources[next];
+        let words = sample(source)?;
+        for i in 0..LANES {
+            out[i] = if sources[i] == source { words[i] } else { out[i] };
         }
     }
-    Some(out)
 }
 
 on_wide_vectors! {
@@ -251,10 +252,11 @@ fn for_channels(weights: &Lanes) -> [i16; 4 * LANES] {
 
 on_wide_vectors! {
     /// [`Texture::between`] on all elements; those of weight 0 keep the nearer level's.
-    fn between(near: &Lanes, far: &Lanes, next: &[i32; LANES]) -> Lanes {
+    fn between(near: &Lanes, far: &Lanes, next: &[u16; LANES]) -> Lanes {
         let mut out = [0; LANES];
         for i in 0..LANES {
-            let (far_weight, near_weight) = (next[i] as u32, (NEXT_LEVEL - next[i]) as u32);
+            let far_weight = u32::from(next[i]);
+            let near_weight = NEXT_LEVEL as u32 - far_weight;
             let mut word = 0;
             for shift in [0, 8, 16, 24] {
                 let sum = (near[i] >> shift & 255) * near_weight + (far[i] >> shift & 255) * far_weight;

@@ -2,7 +2,7 @@
 
 use vc4::hw::LANES;
 
-use super::sample::{cube_face, reduce, to_texels_of, wrap_index};
+use super::sample::{Selection, cube_face, reduce, to_texels_of, wrap_index};
 use super::texture::{Level, Texture};
 use crate::lanes::Lanes;
 use crate::stats::LINE_BYTES;
@@ -26,12 +26,12 @@ impl Texture {
         lines.clear();
         let selections = self.selections(s, t, r, b);
         for i in 0..LANES {
-            let selection = selections.of(i);
+            let Selection { source, next } = selections.of(i);
             let [s, t, r] = [s[i], t[i], r[i]].map(f32::from_bits);
             let (face, s, t) = if self.cube { cube_face(self.facts.cube_tie, s, t, r) } else { (0, s, t) };
-            let last = if selection.next == 0 { selection.level } else { selection.level + 1 };
-            for level in &self.levels[selection.level..=last] {
-                self.trace_level(level, selection.linear, face, [s, t], lines);
+            let first = usize::from(source.level);
+            for level in &self.levels[first..=first + usize::from(*next != 0)] {
+                self.trace_level(level, source.linear, face, [s, t], lines);
             }
         }
     }

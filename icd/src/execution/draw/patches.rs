@@ -1,6 +1,7 @@
 //! Words of uniform buffers in the streams of jobs that are submitted again. The application writes to mapped memory when it
 //! likes and tells nobody, so that is read each time; only what is different is written.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -60,6 +61,8 @@ pub(super) struct Patches {
     /// Numbers of memories.
     numbers: FxHashMap<Span, usize>,
     sources: Vec<Source>,
+    /// Which memory the sources are of, one behind the other.
+    groups: Vec<(usize, Range<usize>)>,
     /// Words of memory as the streams have them.
     seen: Vec<u32>,
     written: Vec<Written>,
@@ -127,6 +130,11 @@ impl Patches {
             }
             first += uses.len();
         }
+        let mut first = 0;
+        for sources in self.sources.chunk_by(|a, b| a.memory == b.memory) {
+            self.groups.push((sources[0].memory, first..first + sources.len()));
+            first += sources.len();
+        }
     }
 
     /// Finds out which memory may have changed, at a time behind which all changes are still to come; whether any has.
@@ -143,18 +151,18 @@ impl Patches {
 
     /// Brings the streams of `jobs` up to date with the memory that may have changed.
     pub fn apply(&mut self, jobs: &mut [Job], block: &mut Block) -> Result<(), Error> {
-        for sources in self.sources.chunk_by(|a, b| a.memory == b.memory) {
-            let memory = &self.memories[sources[0].memory];
+        for (memory, sources) in &self.groups {
+            let memory = &self.memories[*memory];
             if memory.is_steady {
                 continue;
             }
             let memory = memory.place.bo.read_access(Cause::Uniforms)?;
             let mut read = 0;
-            for source in sources {
+            for source in &self.sources[sources.clone()] {
                 let (first, have) = source.seen;
                 let seen = &mut self.seen[first..][..have];
                 read += size_of_val(seen);
-                if memory.read_words(source.offset, &mut block[..have], seen) {
+                if memory.read_changed(source.offset, block, seen) {
                     continue;
                 }
                 seen.copy_from_slice(&block[..have]);
