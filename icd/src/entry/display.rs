@@ -5,7 +5,8 @@ use std::os::fd::BorrowedFd;
 use ash::vk;
 
 use super::guard::entry_points;
-use super::read::{enumerate, enumerate_into, give};
+use super::read::{enumerate, enumerate_into};
+use super::wsi::give_surface;
 use crate::foundation::error::Error;
 use crate::foundation::handle::get;
 use crate::objects::display::{Display, DisplayInfo, DisplayMode, Kms};
@@ -175,7 +176,7 @@ entry_points! {
         let mode = get::<DisplayMode>(info.display_mode);
         check_stack(&mode.kms, info)?;
         let surface = Surface::display(mode, info.plane_index, info.image_extent)?;
-        give(get::<Instance>(instance).allocator(), callbacks, out, surface)
+        give_surface(get::<Instance>(instance), callbacks, out, surface)
     }
 
     fn vkReleaseDisplayEXT(_device: vk::PhysicalDevice, display: vk::DisplayKHR) -> vk::Result {

@@ -10,6 +10,7 @@ use crate::execution::open_device::OpenDevice;
 use crate::execution::queue::Queue;
 use crate::execution::work::Call;
 use crate::foundation::error::Error;
+use crate::foundation::extension::Extension;
 use crate::foundation::handle::{self, HostAllocator, get, opt};
 use crate::objects::instance::Instance;
 use crate::objects::semaphore::Semaphore;
@@ -138,6 +139,21 @@ fn acquire(
     Ok(result)
 }
 
+/// Hands a surface to an application, whose instance says what it knows of.
+///
+/// # Safety
+/// As for [`give`].
+pub(super) unsafe fn give_surface(
+    instance: &Instance,
+    callbacks: *const vk::AllocationCallbacks<'_>,
+    out: *mut vk::SurfaceKHR,
+    surface: Surface,
+) -> Result<(), Error> {
+    let surface = surface.of_spaces(instance.has(Extension::SwapchainColorspace));
+    // SAFETY: by the contract.
+    unsafe { give(instance.allocator(), callbacks, out, surface) }
+}
+
 /// Orders what presents answer.
 fn severity(error: &Error) -> u32 {
     match error.result() {
@@ -155,7 +171,7 @@ entry_points! {
         out: *mut vk::SurfaceKHR,
     ) -> vk::Result {
         let surface = Surface::xcb((*info).connection, (*info).window)?;
-        give(get::<Instance>(instance).allocator(), callbacks, out, surface)
+        give_surface(get::<Instance>(instance), callbacks, out, surface)
     }
 
     fn vkCreateXlibSurfaceKHR(
@@ -165,7 +181,7 @@ entry_points! {
         out: *mut vk::SurfaceKHR,
     ) -> vk::Result {
         let surface = Surface::xlib((*info).dpy, (*info).window)?;
-        give(get::<Instance>(instance).allocator(), callbacks, out, surface)
+        give_surface(get::<Instance>(instance), callbacks, out, surface)
     }
 
     fn vkCreateWaylandSurfaceKHR(
@@ -175,7 +191,7 @@ entry_points! {
         out: *mut vk::SurfaceKHR,
     ) -> vk::Result {
         let surface = Surface::wayland((*info).display, (*info).surface)?;
-        give(get::<Instance>(instance).allocator(), callbacks, out, surface)
+        give_surface(get::<Instance>(instance), callbacks, out, surface)
     }
 
     fn vkCreateHeadlessSurfaceEXT(
@@ -184,7 +200,7 @@ entry_points! {
         callbacks: *const vk::AllocationCallbacks<'_>,
         out: *mut vk::SurfaceKHR,
     ) -> vk::Result {
-        give(get::<Instance>(instance).allocator(), callbacks, out, Surface::headless())
+        give_surface(get::<Instance>(instance), callbacks, out, Surface::headless())
     }
 
     fn vkDestroySurfaceKHR(

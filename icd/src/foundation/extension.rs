@@ -29,6 +29,8 @@ pub enum Extension {
     AcquireDrmDisplay,
     /// VK_EXT_headless_surface.
     HeadlessSurface,
+    /// VK_EXT_swapchain_colorspace.
+    SwapchainColorspace,
     /// VK_KHR_get_surface_capabilities2.
     GetSurfaceCapabilities2,
     /// VK_KHR_swapchain.
@@ -228,6 +230,7 @@ const ROWS: &[Row] = &[
     row(Extension::DirectModeDisplay, Level::Instance, ash::ext::direct_mode_display::NAME, 1),
     row(Extension::AcquireDrmDisplay, Level::Instance, ash::ext::acquire_drm_display::NAME, 1),
     row(Extension::HeadlessSurface, Level::Instance, ash::ext::headless_surface::NAME, 1),
+    row(Extension::SwapchainColorspace, Level::Instance, ash::ext::swapchain_colorspace::NAME, 4),
     row(Extension::GetSurfaceCapabilities2, Level::Instance, ash::khr::get_surface_capabilities2::NAME, 1),
     row(Extension::Swapchain, Level::Device, ash::khr::swapchain::NAME, 70),
     row(Extension::Maintenance1, Level::Device, ash::khr::maintenance1::NAME, 2),

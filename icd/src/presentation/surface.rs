@@ -160,7 +160,13 @@ pub struct Surface {
     display: OnceLock<Result<Arc<wayland::Connection>, String>>,
     /// The swapchain that presents here.
     occupant: Mutex<Weak<Pool>>,
+    /// How its pictures' values may be meant.
+    spaces: &'static [vk::ColorSpaceKHR],
 }
+
+/// Nothing on the way of a picture looks at its values, so that they may be meant in any way that the screen knows of.
+const SPACES: &[vk::ColorSpaceKHR] =
+    &[vk::ColorSpaceKHR::SRGB_NONLINEAR, vk::ColorSpaceKHR::PASS_THROUGH_EXT];
 
 impl Object for Surface {
     type Handle = vk::SurfaceKHR;
@@ -173,7 +179,12 @@ fn wrap(pointer: *mut c_void, what: &str) -> Result<Foreign, Error> {
 impl Surface {
     fn new(window: Window) -> Surface {
         let (connection, display) = (OnceLock::new(), OnceLock::new());
-        Surface { window, connection, display, occupant: Mutex::default() }
+        Surface { window, connection, display, occupant: Mutex::default(), spaces: &SPACES[..1] }
+    }
+
+    /// The same for an application that knows of colour spaces beyond sRGB, if it does.
+    pub fn of_spaces(self, knows_more: bool) -> Surface {
+        Surface { spaces: if knows_more { SPACES } else { &SPACES[..1] }, ..self }
     }
 
     /// A window on an XCB connection.
@@ -307,9 +318,16 @@ impl Surface {
 
     /// vkGetPhysicalDeviceSurfaceFormatsKHR.
     pub fn formats(&self) -> Vec<vk::SurfaceFormatKHR> {
-        let offered = FORMATS.iter().filter(|row| self.format(row.format).is_some());
-        let color_space = vk::ColorSpaceKHR::SRGB_NONLINEAR;
-        offered.map(|row| vk::SurfaceFormatKHR { format: row.format, color_space }).collect()
+        let offered = FORMATS.iter().map(|row| row.format).filter(|format| self.format(*format).is_some());
+        let all = self.spaces.iter().flat_map(|&color_space| {
+            offered.clone().map(move |format| vk::SurfaceFormatKHR { format, color_space })
+        });
+        all.collect()
+    }
+
+    /// How a picture's values may be meant.
+    pub(super) fn color_spaces(&self) -> &'static [vk::ColorSpaceKHR] {
+        self.spaces
     }
 
     /// vkGetPhysicalDeviceSurfacePresentModesKHR.

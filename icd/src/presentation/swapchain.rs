@@ -260,7 +260,7 @@ fn check(surface: &Surface, info: &vk::SwapchainCreateInfoKHR<'_>) -> Result<&'s
         // Views of other formats need nothing of an image.
         ("flags", vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT.contains(info.flags)),
         ("minImageCount", info.min_image_count <= surface::MAX_IMAGES),
-        ("imageColorSpace", info.image_color_space == vk::ColorSpaceKHR::SRGB_NONLINEAR),
+        ("imageColorSpace", surface.color_spaces().contains(&info.image_color_space)),
         ("imageArrayLayers", info.image_array_layers == 1),
         ("imageUsage", surface::USAGE.contains(info.image_usage)),
         ("preTransform", info.pre_transform == vk::SurfaceTransformFlagsKHR::IDENTITY),

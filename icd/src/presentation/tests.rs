@@ -133,6 +133,8 @@ fn what_the_surface_does_not_offer_is_refused() {
     assert_eq!(refused(&|info| info.image_usage = vk::ImageUsageFlags::STORAGE), invalid);
     assert_eq!(refused(&|info| info.present_mode = vk::PresentModeKHR::MAILBOX), invalid);
     assert_eq!(refused(&|info| info.min_image_count = 9), invalid);
+    // Of an application that knows of no such space.
+    assert_eq!(refused(&|info| info.image_color_space = vk::ColorSpaceKHR::PASS_THROUGH_EXT), invalid);
     assert_eq!(refused(&|info| info.image_array_layers = 2), invalid);
     assert_eq!(refused(&|info| info.image_extent.width = 0), invalid);
     let huge = refused(&|info| info.image_extent.width = u32::MAX);
@@ -141,13 +143,19 @@ fn what_the_surface_does_not_offer_is_refused() {
 
 #[test]
 fn every_offered_format_and_mode_makes_a_swapchain() {
-    let (device, surface) = (device(), Surface::headless());
+    let (device, surface) = (device(), Surface::headless().of_spaces(true));
     let formats = surface.formats();
     assert_eq!(formats[0].format, vk::Format::B8G8R8A8_UNORM);
+    assert_eq!(formats[0].color_space, vk::ColorSpaceKHR::SRGB_NONLINEAR);
+    assert_eq!(formats.len(), 2 * Surface::headless().formats().len());
     for format in formats {
         for &present_mode in surface.present_modes() {
-            let info =
-                vk::SwapchainCreateInfoKHR { image_format: format.format, present_mode, ..info(64, 32) };
+            let info = vk::SwapchainCreateInfoKHR {
+                image_format: format.format,
+                image_color_space: format.color_space,
+                present_mode,
+                ..info(64, 32)
+            };
             let swapchain = swapchain(&device, &surface, &info).unwrap();
             let index = acquire(&swapchain);
             present(&swapchain, index).unwrap();
