@@ -155,35 +155,33 @@ impl Mapping {
     /// If the range leaves the mapping.
     #[inline]
     pub fn holds(&self, offset: usize, words: &[u32]) -> bool {
-        /// Numbers of words that a vector, or one move of several, has.
-        const FOUR: usize = 4;
+        /// Bytes that are compared in one go, and how many numbers of the processor's they are.
+        const BYTES: usize = 16;
+        const COUNT: usize = BYTES / size_of::<usize>();
+        /// Where these are no longer than words, words are aligned to them, and registers are few.
+        const SHORT: bool = size_of::<usize>() == size_of::<u32>();
         self.check(offset, size_of_val(words));
         let (mut new, mut old) = (self.ptr.as_ptr().wrapping_add(offset).cast::<u32>(), words.as_ptr());
-        // Where words are no vectors, only those that are aligned are moved together.
-        let together = cfg!(target_pointer_width = "64") || new.is_aligned();
-        let (mut left, mut different) = (words.len(), [0; FOUR]);
-        while together && left >= FOUR {
+        let together = !SHORT || new.is_aligned();
+        let (mut left, mut different) = (words.len(), [0; COUNT]);
+        while together && left >= BYTES / size_of::<u32>() {
+            let places = [new, old.cast_mut()].map(|place| place.cast::<[usize; COUNT]>());
             // SAFETY: so many words are left of either; the range was checked, the mapping is live by the contract of `new`.
-            let (new_four, old_four) = unsafe {
-                let place = new.cast::<[u32; FOUR]>();
-                (
-                    if cfg!(target_pointer_width = "64") { place.read_unaligned() } else { place.read() },
-                    *old.cast::<[u32; FOUR]>(),
-                )
-            };
-            for n in 0..FOUR {
-                // One sum where registers are few.
-                let sum = if cfg!(target_pointer_width = "64") { n } else { 0 };
-                different[sum] |= new_four[n] ^ old_four[n];
+            let [new_part, old_part] =
+                places.map(|place| unsafe { if SHORT { place.read() } else { place.read_unaligned() } });
+            for n in 0..COUNT {
+                different[if SHORT { 0 } else { n }] |= new_part[n] ^ old_part[n];
             }
-            (new, old, left) = (new.wrapping_add(FOUR), old.wrapping_add(FOUR), left - FOUR);
+            (new, old) = (new.wrapping_byte_add(BYTES), old.wrapping_byte_add(BYTES));
+            left -= BYTES / size_of::<u32>();
         }
+        let mut rest = 0;
         while left > 0 {
             // SAFETY: as above.
-            different[0] |= unsafe { new.read_unaligned() ^ *old };
+            rest |= unsafe { new.read_unaligned() ^ *old };
             (new, old, left) = (new.wrapping_add(1), old.wrapping_add(1), left - 1);
         }
-        different[0] | different[1] | different[2] | different[3] == 0
+        rest == 0 && different.iter().all(|part| *part == 0)
     }
 
     /// [`Mapping::read_words`] in one pass, four words at a time: a loop over words counts more than it compares.

@@ -89,6 +89,9 @@ pub struct Price {
     pub primitives: u64,
     /// Binner memory beyond the first block of each job, blocks.
     pub spills: u64,
+    /// Seconds that memory takes for what tiles store and what is read for vertices and textures: a driver whose tiles load
+    /// nothing, whose lists take nothing and whose programs take no time would draw no faster.
+    pub least: f64,
     /// Seconds at each of [`CLOCKS`].
     pub seconds: [f64; 3],
     /// Of the seconds at the first clock, those that each of [`Unit::ALL`] is the slowest in.
@@ -145,6 +148,8 @@ impl Price {
             spills: u64::from(profile.stats.spills),
             ..Price::default()
         };
+        let bare = Price { tile_bytes: [0, price.tile_bytes[1]], list_bytes: 0, ..price };
+        price.least = bare.halves(machine, CLOCKS[0]).1[Unit::Memory as usize];
         for (clock, hertz) in CLOCKS.into_iter().enumerate() {
             let (binning, rendering) = price.halves(machine, hertz);
             for half in [binning, rendering] {
@@ -217,6 +222,7 @@ impl Price {
         lists.for_each(|(own, more)| *own = whole(*own, more));
         let times = self.seconds.iter_mut().zip(other.seconds);
         let times = times.chain(self.bound.iter_mut().zip(other.bound));
+        let times = times.chain([(&mut self.least, other.least)]);
         times.for_each(|(own, more)| *own = real(*own, more));
     }
 

@@ -98,6 +98,7 @@ fn text(price: &Price) -> String {
     row("vertices shaded", format!("{} for {}", price.vertices[0], price.vertices[1]));
     row("primitives binned", price.primitives.to_string());
     row("binner memory", format!("{} more blocks", price.spills));
+    row("memory alone", format!("{:.3} ms for pixels stored, vertices and missed lines", price.least * 1e3));
     for (hertz, seconds) in CLOCKS.into_iter().zip(price.seconds) {
         row(&format!("time at {:.0} MHz", hertz / 1e6), format!("{:.3} ms", seconds * 1e3));
     }
@@ -111,7 +112,7 @@ fn text(price: &Price) -> String {
 /// Names of the columns of a row.
 const HEADER: &str = "jobs\tcoordinate_clocks\tvertex_clocks\tfragment_clocks\twait_clocks\tthreaded_clocks\tquads\ttexture_quads\t\
     texture_misses\tload_bytes\tstore_bytes\tlist_bytes\tread_bytes\tshaded\tvertices\tprimitives\tspills\tms_250\tms_300\tms_400\t\
-    bound\n";
+    least_ms\tbound\n";
 
 fn row(price: &Price) -> String {
     let [coordinate, vertex, fragment] = price.qpu_clocks;
@@ -136,7 +137,7 @@ fn row(price: &Price) -> String {
         price.spills,
     ];
     let counts = counts.iter().map(ToString::to_string);
-    let times = price.seconds.iter().map(|seconds| format!("{:.6}", seconds * 1e3));
+    let times = price.seconds.iter().chain([&price.least]).map(|seconds| format!("{:.6}", seconds * 1e3));
     let bound = std::iter::once(price.slowest().name().to_owned());
     counts.chain(times).chain(bound).collect::<Vec<_>>().join("\t") + "\n"
 }
