@@ -122,6 +122,14 @@ impl Source {
     }
 }
 
+/// Whether jobs may store again what they loaded from beside their words: not while the host may write there.
+fn may_keep(buffer: &Buffer) -> bool {
+    buffer.binding().is_ok_and(|binding| binding.host_version().is_some())
+}
+
+/// Why they may not.
+const HELD: &str = "its memory is mapped, and rows end inside of tiles";
+
 /// Rows of words that are rows of texels.
 fn in_rows(
     piece: &Piece,
@@ -135,8 +143,15 @@ fn in_rows(
     if row % WORD != 0 || strips.is_empty() {
         return Err("its rows end inside of words".into());
     }
-    // What is in the gap behind a row is loaded with its tiles.
-    let columns = ((row / WORD) as u32, row % (WORD * u64::from(TILE_PX)) != 0 && row != piece.pitch);
+    // What is in the gap behind a row is loaded with its tiles, unless it may be changed meanwhile.
+    let tile = WORD * u64::from(TILE_PX);
+    let has_part = row % tile != 0 && row != piece.pitch;
+    let keeps = has_part && may_keep(buffer);
+    let drawn = if has_part && !keeps { row / tile * tile } else { row };
+    if drawn == 0 {
+        return Err(HELD.into());
+    }
+    let columns = ((drawn / WORD) as u32, keeps);
     let (mut jobs, mut rows) = (Vec::new(), 0);
     for strip in &strips {
         let mut push = [0; TEXEL_WORDS];
@@ -145,8 +160,9 @@ fn in_rows(
         jobs.push(source.fill(strip, columns, Order::Rows, &push, rectangles)?);
         rows += strip.height;
     }
-    let rest = Some(piece.rows(rows..rect.height)).filter(|piece| !piece.is_empty());
-    Ok(Work { jobs, rest: rest.into_iter().collect() })
+    let columns = (drawn / u64::from(source.bytes)) as u32;
+    let rest = [piece.rows(0..rows).columns(columns..rect.width), piece.rows(rows..rect.height)];
+    Ok(Work { jobs, rest: rest.into_iter().filter(|piece| !piece.is_empty()).collect() })
 }
 
 /// Rows that follow each other, wherever they begin.
@@ -164,6 +180,9 @@ fn in_line(
     let bytes = u64::from(source.bytes);
     let pitch = piece.pitch / bytes;
     let has_gaps = pitch != u64::from(rect.width);
+    if has_gaps && !may_keep(buffer) {
+        return Err(HELD.into());
+    }
     let order = if has_gaps { Order::Gaps } else { Order::Line };
     let mut jobs = Vec::new();
     for strip in &strips {
@@ -185,4 +204,57 @@ fn in_line(
     let above = (drawn.start - piece.offset).div_ceil(piece.pitch) as u32;
     let rest = [piece.rows(0..above.min(rect.height)), piece.rows(complete(drawn.end)..rect.height)];
     Ok(Work { jobs, rest: rest.into_iter().filter(|piece| !piece.is_empty()).collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use vc4::image::Rect;
+
+    use super::*;
+    use crate::objects::memory::{DeviceMemory, Origin};
+    use crate::objects::memory_type::MemoryType;
+    use crate::testing::device;
+    use crate::transfers::texels::Part;
+
+    /// The host may write behind a row as long as it maps the memory: only tiles that end in front of that are drawn.
+    #[test]
+    fn gaps_are_the_hosts_while_it_maps_them() {
+        let device = device();
+        let info = vk::ImageCreateInfo {
+            image_type: vk::ImageType::TYPE_2D,
+            format: vk::Format::R8G8B8A8_UNORM,
+            extent: vk::Extent3D { width: 300, height: 100, depth: 1 },
+            mip_levels: 1,
+            array_layers: 1,
+            samples: vk::SampleCountFlags::TYPE_1,
+            usage: vk::ImageUsageFlags::TRANSFER_SRC,
+            ..Default::default()
+        };
+        let image = Image::new(&device, &info).unwrap();
+        let memory = |size| DeviceMemory::new(&device, size, MemoryType::Device, Origin::Alone).unwrap();
+        image.bind(&memory(image.requirements().size), 0).unwrap();
+        let image = Arc::new(image);
+        let pitch = 4 * 384;
+        let size = 100 * pitch;
+        let buffer = Buffer::new(&device, &vk::BufferCreateInfo { size, ..Default::default() }).unwrap();
+        let held = memory(size);
+        buffer.bind(&held, 0).unwrap();
+        let buffer = Arc::new(buffer);
+        let mut rectangles = Rectangles::new(device.clone());
+        let part = Part::whole(&image, 0, 0);
+        let piece = Piece { part, offset: 0, pitch, row: 1200, aspect: vk::ImageAspectFlags::COLOR };
+        let mut rest = |piece: &Piece| {
+            let work = download(piece, &buffer, &image, &mut rectangles);
+            work.map(|work| work.rest.iter().map(|piece| piece.part.rect).collect::<Vec<_>>())
+        };
+        assert_eq!(rest(&piece), Ok(vec![]));
+        let shifted = Piece { offset: 16, pitch: pitch - 4, ..piece.columns(0..250) };
+        assert!(rest(&shifted).is_ok());
+        held.map(0, 1).unwrap();
+        assert_eq!(rest(&piece), Ok(vec![Rect { x: 256, y: 0, width: 44, height: 100 }]));
+        assert!(rest(&piece.columns(0..40)).is_err());
+        assert!(rest(&shifted).is_err());
+        held.unmap();
+        assert_eq!(rest(&piece), Ok(vec![]));
+    }
 }
