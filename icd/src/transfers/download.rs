@@ -7,6 +7,7 @@ use ash::vk;
 use vc4::hw::TILE_PX;
 use vc4::image::format::Uses;
 
+use super::beside;
 use super::blocks::BlockWords;
 use super::conversion::Conversion;
 use super::drawn::{Work, set};
@@ -122,14 +123,6 @@ impl Source {
     }
 }
 
-/// Whether jobs may store again what they loaded from beside their words: not while the host may write there.
-fn may_keep(buffer: &Buffer) -> bool {
-    buffer.binding().is_ok_and(|binding| binding.host_version().is_some())
-}
-
-/// Why they may not.
-const HELD: &str = "its memory is mapped, and rows end inside of tiles";
-
 /// Rows of words that are rows of texels.
 fn in_rows(
     piece: &Piece,
@@ -146,12 +139,12 @@ fn in_rows(
     // What is in the gap behind a row is loaded with its tiles, unless it may be changed meanwhile.
     let tile = WORD * u64::from(TILE_PX);
     let has_part = row % tile != 0 && row != piece.pitch;
-    let keeps = has_part && may_keep(buffer);
-    let drawn = if has_part && !keeps { row / tile * tile } else { row };
-    if drawn == 0 {
-        return Err(HELD.into());
-    }
-    let columns = ((drawn / WORD) as u32, keeps);
+    let drawn = match beside::of_buffer(buffer) {
+        Err(why) if has_part && row < tile => return Err(why),
+        Err(_) if has_part => row / tile * tile,
+        _ => row,
+    };
+    let columns = ((drawn / WORD) as u32, has_part && drawn == row);
     let (mut jobs, mut rows) = (Vec::new(), 0);
     for strip in &strips {
         let mut push = [0; TEXEL_WORDS];
@@ -180,8 +173,8 @@ fn in_line(
     let bytes = u64::from(source.bytes);
     let pitch = piece.pitch / bytes;
     let has_gaps = pitch != u64::from(rect.width);
-    if has_gaps && !may_keep(buffer) {
-        return Err(HELD.into());
+    if has_gaps {
+        beside::of_buffer(buffer)?;
     }
     let order = if has_gaps { Order::Gaps } else { Order::Line };
     let mut jobs = Vec::new();

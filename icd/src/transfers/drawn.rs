@@ -10,6 +10,7 @@ use vc4::state::PixelRect;
 use vc4_shaders::binding::Descriptor as Place;
 use vc4_shaders::ir::Shader;
 
+use super::beside;
 use super::lines::{Limits, Line, lines};
 use super::programs::{self, BASE_AT, Filling, PART_WORDS, PITCH_AT, gather, put_limits};
 use super::texels::Part;
@@ -139,6 +140,9 @@ pub(super) fn covered(
         return strips.into_iter().map(|(strip, limits)| job(strip, filled(limits), rectangles)).collect();
     };
     let Cover { inner, edges, keeps } = words.cover(part.rect);
+    if keeps {
+        beside::of_image(image)?;
+    }
     let limits = Limits { rect: part.rect, line: Line::default(), skipped: 0 };
     let inner = inner.into_iter().map(|area| (area, None));
     let edges = edges.into_iter().map(|area| (area, Some(limits)));
@@ -186,6 +190,9 @@ pub(super) fn area(rect: &Rect, view: &ImageView) -> Result<(PixelRect, bool), S
     let (right, bottom) = (rect.x + rect.width, rect.y + rect.height);
     let ends = |at: u32, edge: u32| at % TILE_PX == 0 || at == edge;
     let whole = rect.x % TILE_PX == 0 && rect.y % TILE_PX == 0 && ends(right, width) && ends(bottom, height);
+    if !whole {
+        beside::of_image(&view.image)?;
+    }
     let area =
         PixelRect { left: rect.x as i32, top: rect.y as i32, right: right as i32, bottom: bottom as i32 };
     Ok((area, !whole))

@@ -6,6 +6,7 @@ use vc4::image::Rect;
 use vc4::image::tiling::{Level, MAX_SURFACE, Tiling};
 use vc4::state::PixelRect;
 
+use super::beside;
 use super::strips::{WORD, cut};
 use super::texels::Part;
 use crate::foundation::error::Error;
@@ -50,10 +51,7 @@ pub(super) fn lines(device: &Device, image: &Image, part: &Part) -> Result<Vec<(
         return Err(unreached());
     }
     let binding = image.binding().map_err(wrong)?;
-    // What is stored beside the part is what was loaded; the host must not write there meanwhile.
-    if binding.host_version().is_none() {
-        return Err("its memory is mapped".into());
-    }
+    beside::of_image(image)?;
     let mut all = Vec::new();
     for (panel, rect) in panels(&level, part.rect) {
         let base = u64::from(level.offset + panel * level.panel_stride) - binding.offset;

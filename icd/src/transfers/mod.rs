@@ -7,6 +7,7 @@
 //! image (`scaled`). What is no one step goes `by_buffer`; what is no picture of words is drawn in `lines`, and `samples` where they
 //! lie. Programs know the `form` of texels, what `blocks` hold (`etc2`), and how those are `packed` that `sampling` makes.
 
+mod beside;
 pub mod blit;
 mod blocks;
 pub mod buffer;
