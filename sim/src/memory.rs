@@ -159,8 +159,8 @@ impl Memory {
         let words = self.words();
         // Closures would not be compiled for wide vectors.
         let mut most = 0;
-        for i in 0..N {
-            most = if at[i] > most { at[i] } else { most };
+        for &address in at {
+            most = if address > most { address } else { most };
         }
         if (most / 4) as usize >= words.len() {
             return None;

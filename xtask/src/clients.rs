@@ -47,6 +47,9 @@ impl Screens {
     }
 }
 
+/// Makes the program that is to lie there.
+type Make = fn(program: &Path) -> Result<(), Error>;
+
 /// A program.
 pub struct Client {
     pub name: &'static str,
@@ -64,7 +67,7 @@ pub struct Client {
     /// Debian's packages of it.
     packages: &'static [&'static str],
     /// Makes the program, if Debian has its source only.
-    make: Option<fn(program: &Path) -> Result<(), Error>>,
+    make: Option<Make>,
     /// How long it may draw, if it counts no frames.
     seconds: u64,
     /// Where it checks its own pictures: what it prints of one that is right, and of one that is wrong.

@@ -82,8 +82,8 @@ fn of_levels(sample: impl Fn(Source) -> Option<Lanes>, sources: &[Source; LANES]
     let mut done: u32 = 0;
     let mut source = sources[0];
     loop {
-        for i in 0..LANES {
-            done |= u32::from(sources[i] == source) << i;
+        for (i, one) in sources.iter().enumerate() {
+            done |= u32::from(*one == source) << i;
         }
         let next @ 0..LANES = done.trailing_ones() as usize else { return Some(out) };
         source = sources[next];

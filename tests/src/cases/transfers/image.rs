@@ -246,7 +246,7 @@ impl<'a> Image<'a> {
     pub(super) fn download_as(&self, order: Rows) -> Result<Vec<u8>, Error> {
         let (regions, size) = self.regions(order);
         // Something stands in the gaps.
-        let before: Vec<u8> = (0..size).map(|at| (at * 37 ^ at >> 8) as u8 & 0x3f).collect();
+        let before: Vec<u8> = (0..size).map(|at| ((at * 37) ^ (at >> 8)) as u8 & 0x3f).collect();
         let buffer = self.lab.mapped(&before, vk::BufferUsageFlags::TRANSFER_DST)?;
         let general = vk::ImageLayout::GENERAL;
         // SAFETY: see above.

@@ -17,7 +17,7 @@ pub(super) fn moved(lab: &Lab<'_>, format: vk::Format, shape: Shape) -> Result<(
     let (up, bytes) = regions(&image, &mut random);
     let source = lab.buffer(&image.content(bytes), vk::BufferUsageFlags::TRANSFER_SRC)?;
     let (down, bytes) = regions(&image, &mut random);
-    let before: Vec<u8> = (0..bytes).map(|at| (at * 37 ^ at >> 8) as u8 & 0x3f).collect();
+    let before: Vec<u8> = (0..bytes).map(|at| ((at * 37) ^ (at >> 8)) as u8 & 0x3f).collect();
     let target = lab.mapped(&before, vk::BufferUsageFlags::TRANSFER_DST)?;
     let general = vk::ImageLayout::GENERAL;
     lab.run(|commands| {
@@ -89,6 +89,6 @@ impl Random {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 17;
         self.0 ^= self.0 << 5;
-        (u64::from(self.0) * u64::from(end) >> 32) as u32
+        ((u64::from(self.0) * u64::from(end)) >> 32) as u32
     }
 }
