@@ -102,7 +102,7 @@ fn the_device_tells_the_truth_about_itself() {
         let visible = vk::MemoryPropertyFlags::DEVICE_LOCAL | vk::MemoryPropertyFlags::HOST_VISIBLE;
         let coherent = visible | vk::MemoryPropertyFlags::HOST_COHERENT;
         let cached = visible | vk::MemoryPropertyFlags::HOST_CACHED;
-        assert!(types.eq([vk::MemoryPropertyFlags::DEVICE_LOCAL, coherent, coherent, cached]));
+        assert!(types.eq([vk::MemoryPropertyFlags::DEVICE_LOCAL, coherent, coherent, coherent, cached]));
         assert_eq!(memory.memory_heap_count, 1);
         let families = fixture.instance.get_physical_device_queue_family_properties(fixture.physical);
         assert_eq!(families.len(), 1);

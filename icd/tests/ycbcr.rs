@@ -15,7 +15,7 @@ const EDGE: u32 = 96;
 const SIZE: [u32; 2] = [36, 28];
 const BINDING: u32 = 2;
 /// The memory type of all uses that can be mapped.
-const MAPPED_TYPE: u32 = 1 << 2;
+const MAPPED_TYPE: u32 = 1 << 3;
 const WORDS: u32 = 3;
 const PUSH_BYTES: u32 = 8;
 const STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
