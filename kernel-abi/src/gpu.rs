@@ -155,9 +155,14 @@ impl Mapping {
     /// If the range leaves the mapping.
     #[inline]
     pub fn holds(&self, offset: usize, words: &[u32]) -> bool {
-        /// Bytes that are compared in one go, and how many numbers of the processor's they are.
+        /// What is compared: words where compilers make vectors of them, else the processor's own numbers.
+        #[cfg(target_arch = "x86_64")]
+        type Number = u32;
+        #[cfg(not(target_arch = "x86_64"))]
+        type Number = usize;
+        /// Bytes that are compared in one go, and how many numbers they are.
         const BYTES: usize = 16;
-        const COUNT: usize = BYTES / size_of::<usize>();
+        const COUNT: usize = BYTES / size_of::<Number>();
         /// Where these are no longer than words, words are aligned to them, and registers are few.
         const SHORT: bool = size_of::<usize>() == size_of::<u32>();
         self.check(offset, size_of_val(words));
@@ -165,7 +170,7 @@ impl Mapping {
         let together = !SHORT || new.is_aligned();
         let (mut left, mut different) = (words.len(), [0; COUNT]);
         while together && left >= BYTES / size_of::<u32>() {
-            let places = [new, old.cast_mut()].map(|place| place.cast::<[usize; COUNT]>());
+            let places = [new, old.cast_mut()].map(|place| place.cast::<[Number; COUNT]>());
             // SAFETY: so many words are left of either; the range was checked, the mapping is live by the contract of `new`.
             let [new_part, old_part] =
                 places.map(|place| unsafe { if SHORT { place.read() } else { place.read_unaligned() } });
