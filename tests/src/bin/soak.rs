@@ -63,7 +63,7 @@ fn repeat(count: u64, mut one: impl FnMut(u64) -> Result<(), Error>) -> Result<(
     Ok(())
 }
 
-/// Resident memory in KiB, open descriptors, threads.
+/// Resident memory in KiB, but for pages of files, which come and go as the kernel likes; open descriptors, threads.
 fn holdings() -> [u64; 3] {
     // What the allocator keeps for later comes and goes by megabytes.
     #[cfg(target_env = "gnu")]
@@ -77,7 +77,7 @@ fn holdings() -> [u64; 3] {
         text.trim().trim_end_matches(" kB").parse().unwrap_or(0)
     };
     let descriptors = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
-    [row("VmRSS:"), descriptors as u64, row("Threads:")]
+    [row("RssAnon:") + row("RssShmem:"), descriptors as u64, row("Threads:")]
 }
 
 /// A triangle over everything.
