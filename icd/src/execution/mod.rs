@@ -10,5 +10,7 @@ pub mod open_device;
 mod queries;
 pub mod queue;
 mod retire;
+#[cfg(test)]
+mod samples;
 mod watch;
 pub mod work;
