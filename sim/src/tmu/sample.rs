@@ -1,5 +1,7 @@
 //! Coordinates to filtered texels (textures.md §2).
 
+use std::sync::{LazyLock, Mutex, PoisonError};
+
 use vc4::cl::words::{TextureType, Wrap};
 use vc4::facts::*;
 use vc4::hw::LANES;
@@ -83,7 +85,9 @@ impl Selections {
 /// A coordinate's difference counts at most one width (height) of the image: so dEQP-GLES2's `mipmap.2d.basic.*_non_square`
 /// end as on Raspberry Pi 3 boards. There `mipmap.cube.*.linear_{nearest,linear}` pass, and do here with one face for a quad;
 /// with every element on its own face they pass if the differences' absolute values are added up instead.
-fn lod_of_quad(facts: &Facts, at: [[f32; 2]; 3], size: [f32; 2]) -> f32 {
+///
+/// The square of its length, of which [`lod_of`] is the LOD.
+fn square_of_quad(facts: &Facts, at: [[f32; 2]; 3], size: [f32; 2]) -> f32 {
     let [first, right, lower] = at;
     let square = |to: [f32; 2]| {
         let limit = if facts.lod_limit == LodLimit::OneWidth { 1.0 } else { f32::MAX };
@@ -95,7 +99,23 @@ fn lod_of_quad(facts: &Facts, at: [[f32; 2]; 3], size: [f32; 2]) -> f32 {
             LodFormula::Largest => x.max(y) * x.max(y),
         }
     };
-    square(right).max(square(lower)).log2() * 0.5
+    square(right).max(square(lower))
+}
+
+/// The LOD of a difference of so many texels, squared.
+fn lod_of(square: f32) -> f32 {
+    square.log2() * 0.5
+}
+
+/// A LOD in fixed point, so that the last bits of the logarithm do not matter.
+fn fixed_lod(lod: f32) -> i32 {
+    (lod.min(16.0) * NEXT_LEVEL as f32) as i32
+}
+
+/// The level next to a LOD in fixed point.
+fn nearest_level(fact: LevelRounding, lod: i32) -> i32 {
+    let half = if fact == LevelRounding::HalfUp { NEXT_LEVEL / 2 } else { 0 };
+    (lod + half) >> LOD_BITS
 }
 
 /// UNVERIFIED: how is the level chosen? The nearest one is LOD + 0.5 rounded down; between two levels the weight is
@@ -105,20 +125,72 @@ fn select_levels(texture: &Texture, lod: f32) -> Selection {
     if lod <= texture.magnified_until || lod.is_nan() {
         return Selection { source: Source { level: 0, linear: texture.mag_linear }, next: 0 };
     }
-    // Fixed point, so that the last bits of the logarithm do not matter.
-    let lod = (lod.min(16.0) * NEXT_LEVEL as f32) as i32;
+    let lod = fixed_lod(lod);
     let (level, next) = match texture.mip {
         Mip::None => (0, 0),
-        Mip::Nearest => {
-            let half = if texture.facts.level_rounding == LevelRounding::HalfUp { NEXT_LEVEL / 2 } else { 0 };
-            ((lod + half) >> LOD_BITS, 0)
-        }
+        Mip::Nearest => (nearest_level(texture.facts.level_rounding, lod), 0),
         Mip::Linear => {
             (lod >> LOD_BITS, lod & (NEXT_LEVEL - 1) & -(NEXT_LEVEL >> lod_bits(texture.facts.lod_bits)))
         }
     };
     let next = if level >= last { 0 } else { next as u16 };
     Selection { source: Source { level: level.min(last) as u8, linear: texture.min_linear }, next }
+}
+
+/// Levels that there can be: of 2048 texels down to one.
+const LEVELS: usize = 12;
+
+/// Squares of differences from which on a quad is minified, and from which on it is nearer to each level than to those before:
+/// most quads need no logarithm.
+#[derive(Clone, Debug)]
+pub(super) struct Steps {
+    minified: f32,
+    levels: [f32; LEVELS],
+}
+
+impl Steps {
+    /// Of textures that are magnified up to this LOD.
+    pub(super) fn of(facts: &Facts, magnified_until: f32) -> Steps {
+        static STEPS: LazyLock<Mutex<Vec<((u32, LevelRounding), Steps)>>> = LazyLock::new(Mutex::default);
+        let key = (magnified_until.to_bits(), facts.level_rounding);
+        // Whoever panicked has added all of an entry, or none.
+        let mut known = STEPS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, steps)) = known.iter().find(|(other, _)| *other == key) {
+            return steps.clone();
+        }
+        let level = |square: f32| nearest_level(facts.level_rounding, fixed_lod(lod_of(square)));
+        let steps = Steps {
+            minified: least(|square| lod_of(square) > magnified_until),
+            levels: std::array::from_fn(|n| least(|square| level(square) >= n as i32)),
+        };
+        known.push((key, steps.clone()));
+        steps
+    }
+
+    /// As [`select_levels`] of the square's LOD, if the texture does not blend levels there.
+    fn select(&self, texture: &Texture, square: f32) -> Option<Selection> {
+        let last = texture.levels.len() - 1;
+        let (level, linear) = match texture.mip {
+            _ if square < self.minified => (0, texture.mag_linear),
+            Mip::None => (0, texture.min_linear),
+            Mip::Nearest => {
+                let further = self.levels.iter().skip(1).take(last).filter(|&&step| square >= step);
+                (further.count() as u8, texture.min_linear)
+            }
+            Mip::Linear => return None,
+        };
+        Some(Selection { source: Source { level, linear }, next: 0 })
+    }
+}
+
+/// The least number that is not negative of which something holds; it holds of all above.
+fn least(holds: impl Fn(f32) -> bool) -> f32 {
+    let (mut from, mut to) = (0, f32::INFINITY.to_bits());
+    while from < to {
+        let middle = (from + to) / 2;
+        (from, to) = if holds(f32::from_bits(middle)) { (from, middle) } else { (middle + 1, to) };
+    }
+    f32::from_bits(to)
 }
 
 /// UNVERIFIED: which face wins when components are equally large? x, then y, then z.
@@ -306,13 +378,17 @@ impl Texture {
         let mut all = [Selection::default(); LANES];
         for quad in 0..LANES / 4 {
             let first = quad * 4;
-            let automatic = if self.explicit_lod {
-                0.0
-            } else {
-                lod_of_quad(&self.facts, positions([of(first), of(first + 1), of(first + 2)]), size)
-            };
-            let select = |bias: u32| select_levels(self, automatic + f32::from_bits(bias));
+            let quad = [of(first), of(first + 1), of(first + 2)];
+            let square = (!self.explicit_lod).then(|| square_of_quad(&self.facts, positions(quad), size));
             // Programs mostly give quads one bias, or none.
+            let is_unbiased = b[first..first + 4] == [0; 4];
+            if let Some(selected) = square.filter(|_| is_unbiased).and_then(|of| self.steps.select(self, of))
+            {
+                all[first..first + 4].fill(selected);
+                continue;
+            }
+            let automatic = square.map_or(0.0, lod_of);
+            let select = |bias: u32| select_levels(self, automatic + f32::from_bits(bias));
             let selected = select(b[first]);
             for i in first..first + 4 {
                 all[i] = if b[i] == b[first] { selected } else { select(b[i]) };
@@ -407,5 +483,39 @@ impl Texture {
             let sum: u32 = parts.clone().map(|(texel, weight)| (texel >> shift & 255) * weight as u32).sum();
             word | (((sum + (1 << (bits - 1))) >> bits) << shift)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
+
+        /// Squares lead to the levels that their logarithms lead to.
+        #[test]
+        fn steps_are_those_of_the_logarithm(
+            [p0, p1]: [u32; 2],
+            (exponent, fraction) in (0u32..255, 0u32..1 << 23),
+            near in 0i32..3,
+            rounds_down: bool,
+        ) {
+            let level_rounding = if rounds_down { LevelRounding::Down } else { LevelRounding::HalfUp };
+            let facts = Facts { level_rounding, ..Facts::default() };
+            let Ok(texture) = Texture::decode(&facts, &[p0 & 0xffff_0fff, p1, 0, 0]) else { return Ok(()) };
+            // Anywhere, or next to where levels change.
+            let square = match near {
+                0 => f32::from_bits(exponent << 23 | fraction),
+                _ => f32::from_bits((f32::exp2((exponent % 28) as f32 - 2.0).to_bits() + fraction % 5) - 2),
+            };
+            let selected = texture.steps.select(&texture, square);
+            prop_assert_eq!(selected.is_none(), texture.mip == Mip::Linear && square >= texture.steps.minified);
+            if let Some(selected) = selected {
+                prop_assert_eq!(selected, select_levels(&texture, lod_of(square)), "{} of {:?}", square, texture);
+            }
+        }
     }
 }

@@ -8,6 +8,7 @@ use vc4::image::{ImageLayout, ImageShape};
 use vc4::state::texture::magnified_until;
 
 use super::fault::TmuFault;
+use super::sample::Steps;
 
 /// Bytes of an element and pixels along its edge: a pixel, or an ETC1 block. `None` for types that the
 /// kernel refuses.
@@ -65,6 +66,8 @@ pub(super) struct Texture {
     pub mip: Mip,
     /// The largest level of detail that is magnified.
     pub magnified_until: f32,
+    /// Which differences of coordinates lead to which level.
+    pub steps: Steps,
     pub wrap_s: Wrap,
     pub wrap_t: Wrap,
     /// Bytes from one cube face to the next.
@@ -105,6 +108,7 @@ impl Texture {
         // The kernel admits more levels than the size has (kernel-abi.md §9, TEX-7); there are no more to go to.
         let deepest = shape.width.max(shape.height).ilog2() + 1;
         let shape = ImageShape { levels: config.levels().min(deepest), ..shape };
+        let magnified_until = magnified_until(facts.magnified_until, config.p1.mag, config.p1.min);
         let mut texture = Texture {
             facts: *facts,
             ty,
@@ -114,7 +118,8 @@ impl Texture {
             mag_linear: filters && config.p1.mag == MagFilter::Linear,
             min_linear: filters && min_linear,
             mip,
-            magnified_until: magnified_until(facts.magnified_until, config.p1.mag, config.p1.min),
+            magnified_until,
+            steps: Steps::of(facts, magnified_until),
             wrap_s: config.p1.wrap_s,
             wrap_t: config.p1.wrap_t,
             cube_stride: 0,
