@@ -103,6 +103,58 @@ const RACE: &[&str] = &[
     "--screensize=640x480",
 ];
 
+/// OpenArena's first room in a window, as many frames as there can be: the engine takes an argument for each word.
+macro_rules! first_room {
+    ($renderer:literal) => {
+        &[
+            "+set",
+            "r_fullscreen",
+            "0",
+            "+set",
+            "r_mode",
+            "-1",
+            "+set",
+            "r_customwidth",
+            "640",
+            "+set",
+            "r_customheight",
+            "480",
+            "+set",
+            "s_initsound",
+            "0",
+            "+set",
+            "com_introplayed",
+            "1",
+            "+set",
+            "com_maxfps",
+            "0",
+            "+set",
+            "cl_renderer",
+            $renderer,
+            "+devmap",
+            "oa_dm1",
+        ]
+    };
+}
+const FIRST_ROOM: &[&str] = first_room!("opengl2");
+const FIRST_ROOM_OPENGL1: &[&str] = first_room!("opengl1");
+
+/// The engine of Quake III on zink.
+const OPENARENA: Client = Client {
+    name: "openarena",
+    program: "/usr/games/openarena",
+    arguments: FIRST_ROOM,
+    environment: &[
+        ("MESA_LOADER_DRIVER_OVERRIDE", "zink"),
+        ("VC4VK_DEBUG", "gpu"),
+        ("SDL_AUDIODRIVER", "dummy"),
+    ],
+    packages: &["openarena", "libgl1-mesa-dri"],
+    seconds: 60,
+    named: true,
+    ..CLIENT
+};
+
 pub const CLIENTS: &[Client] = &[
     Client { name: "vulkaninfo", program: "vulkaninfo", draws: false, ..CLIENT },
     // OpenGL by Mesa's zink, which leaves out devices that call themselves CPUs.
@@ -254,31 +306,17 @@ pub const CLIENTS: &[Client] = &[
         named: true,
         ..CLIENT
     },
-    // The engine of Quake III, by the renderer that asks for more.
+    // Its picture is looked at where it draws one frame.
     Client {
-        name: "openarena",
-        program: "/usr/games/openarena",
-        arguments: &[
-            "+set r_fullscreen 0",
-            "+set r_mode -1",
-            "+set r_customwidth 640",
-            "+set r_customheight 480",
-            "+set s_initsound 0",
-            "+set com_introplayed 1",
-            "+set cl_renderer opengl2",
-            "+devmap",
-            "oa_dm1",
-        ],
-        environment: &[
-            ("MESA_LOADER_DRIVER_OVERRIDE", "zink"),
-            ("VC4VK_DEBUG", "gpu"),
-            ("SDL_AUDIODRIVER", "dummy"),
-        ],
-        packages: &["openarena", "libgl1-mesa-dri"],
-        seconds: 60,
+        name: "egui-window",
+        program: "vc4-egui-window",
+        make: Some(compared::egui_window),
         named: true,
         ..CLIENT
     },
+    // The engine of Quake III, by its own renderer and by the one that asks for more.
+    Client { name: "openarena-opengl1", arguments: FIRST_ROOM_OPENGL1, ..OPENARENA },
+    OPENARENA,
 ];
 
 impl Client {

@@ -104,13 +104,25 @@ fn egui(_: bool) -> Result<Command, Error> {
     built("egui")
 }
 
-/// A program of `tests/clients`, which stand outside of the workspace.
+/// egui's demonstration until it is closed, optimised: its frames are counted.
+pub fn egui_window(program: &Path) -> Result<(), Error> {
+    std::fs::copy(made("egui", "release")?, program)?;
+    Ok(())
+}
+
 fn built(name: &str) -> Result<Command, Error> {
+    Ok(Command::new(made(name, "dev")?))
+}
+
+/// Builds a program of `tests/clients`, which stand outside of the workspace, by a profile of Cargo's.
+fn made(name: &str, profile: &str) -> Result<PathBuf, Error> {
     let (manifest, target) =
         (build::workspace().join(format!("tests/clients/{name}/Cargo.toml")), directory()?.join(name));
-    let (manifest, target) = (manifest.display().to_string(), target.display().to_string());
-    build::cargo(&["build", "--locked", "--quiet", "--manifest-path", &manifest, "--target-dir", &target])?;
-    Ok(Command::new(Path::new(&target).join(format!("debug/vc4-{name}"))))
+    let (from, to) = (manifest.display().to_string(), target.display().to_string());
+    let paths = ["--manifest-path", &from, "--target-dir", &to];
+    build::cargo(&[&["build", "--locked", "--quiet", "--profile", profile][..], &paths].concat())?;
+    let folder = if profile == "dev" { "debug" } else { profile };
+    Ok(target.join(folder).join(format!("vc4-{name}")))
 }
 
 /// What Dear ImGui's program is made with.

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use crate::clients::{self, CLIENTS, Client, Screens};
 use crate::{Error, build, packages};
 
-/// What is run where nothing is named: a race, a first-person game. Others mostly wait for the display.
-const PROGRAMS: &[&str] = &["supertuxkart", "openarena"];
+/// What is run where nothing is named: a race, a first-person game by either renderer, windows with widgets. Others mostly wait for
+/// the display.
+const PROGRAMS: &[&str] = &["supertuxkart", "openarena-opengl1", "openarena", "egui-window"];
 /// Mesa's OpenGL takes a device that calls itself a CPU only where software is asked for, and others only where it is not.
 const SOFTWARE: (&str, &str) = ("LIBGL_ALWAYS_SOFTWARE", "1");
 /// How long frames are counted.

@@ -1,10 +1,12 @@
 //! egui's own demonstration in a window, by its wgpu painter as applications have it; the picture of a settled frame is saved.
+//! Without a file it draws as fast as it can until it is closed.
 //!
-//! `vc4-egui OUT.png`
+//! `vc4-egui [OUT.png]`
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 
 use eframe::egui;
 
@@ -23,10 +25,8 @@ struct Demonstration {
     windows: egui_demo_lib::DemoWindows,
     /// Frames until now.
     frames: u32,
-    /// Where the picture goes.
-    path: PathBuf,
-    /// What became of it, for [`run`].
-    saved: std::sync::mpsc::Sender<Result<(), Error>>,
+    /// Where the picture goes, if one is wanted, and what became of it, for [`run`].
+    picture: Option<(PathBuf, Sender<Result<(), Error>>)>,
 }
 
 impl eframe::App for Demonstration {
@@ -44,7 +44,7 @@ impl eframe::App for Demonstration {
     fn update(&mut self, context: &egui::Context, _: &mut eframe::Frame) {
         self.windows.ui(context);
         self.frames += 1;
-        if self.frames == SETTLED {
+        if self.frames == SETTLED && self.picture.is_some() {
             context.send_viewport_cmd(egui::ViewportCommand::Screenshot(egui::UserData::default()));
         }
         let picture: Option<Arc<egui::ColorImage>> = context.input(|input| {
@@ -53,8 +53,8 @@ impl eframe::App for Demonstration {
                 _ => None,
             })
         });
-        if let Some(picture) = picture {
-            let _ = self.saved.send(save(&picture, &self.path));
+        if let (Some(picture), Some((path, saved))) = (picture, &self.picture) {
+            let _ = saved.send(save(&picture, path));
             context.send_viewport_cmd(egui::ViewportCommand::Close);
         }
         context.request_repaint();
@@ -70,15 +70,18 @@ fn save(picture: &egui::ColorImage, path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-fn run(path: PathBuf) -> Result<(), Error> {
+fn run(path: Option<PathBuf>) -> Result<(), Error> {
     let (saved, result) = std::sync::mpsc::channel();
+    let is_endless = path.is_none();
     let options = eframe::NativeOptions {
         viewport: egui::ViewportBuilder::default().with_inner_size(SIZE),
         renderer: eframe::Renderer::Wgpu,
+        vsync: !is_endless,
         ..eframe::NativeOptions::default()
     };
     let windows = egui_demo_lib::DemoWindows::default();
-    let demonstration = Demonstration { windows, frames: 0, path, saved };
+    let picture = path.map(|path| (path, saved));
+    let demonstration = Demonstration { windows, frames: 0, picture };
     eframe::run_native(
         "vc4-egui",
         options,
@@ -88,16 +91,23 @@ fn run(path: PathBuf) -> Result<(), Error> {
         }),
     )
     .map_err(|error| error.to_string())?;
+    if is_endless {
+        return Ok(());
+    }
     result.try_recv().map_err(|_| "the window ended without a picture")?
 }
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [path] = &arguments[..] else {
-        eprintln!("vc4-egui OUT.png");
-        return ExitCode::FAILURE;
+    let path = match &arguments[..] {
+        [] => None,
+        [path] => Some(path.into()),
+        _ => {
+            eprintln!("vc4-egui [OUT.png]");
+            return ExitCode::FAILURE;
+        }
     };
-    match run(path.into()) {
+    match run(path) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
