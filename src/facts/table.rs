@@ -546,7 +546,7 @@ choices {
         | Sum = "sum": "The larger sum of absolute differences.",
         | Largest = "largest": "The largest absolute difference.",
         evidence: "textures.md §2; dEQP-GLES2's mipmap.cube.*.linear_* pass on Raspberry Pi 3 boards",
-        at: "sim/src/tmu/sample.rs", "lod_of_quad",
+        at: "sim/src/tmu/sample.rs", "square_of_quad",
         users: "implicit levels of detail; what the driver computes itself",
         ask: Probe,
     }
@@ -554,7 +554,7 @@ choices {
         | OneWidth = "one-width": "It does.",
         | Unlimited = "unlimited": "It counts as a whole.",
         evidence: "dEQP-GLES2's mipmap.2d.basic.*_non_square end so on Raspberry Pi 3 boards",
-        at: "sim/src/tmu/sample.rs", "lod_of_quad",
+        at: "sim/src/tmu/sample.rs", "square_of_quad",
         users: "implicit levels of detail across seams",
         ask: Probe,
     }

@@ -86,7 +86,7 @@ impl Selections {
 /// end as on Raspberry Pi 3 boards. There `mipmap.cube.*.linear_{nearest,linear}` pass, and do here with one face for a quad;
 /// with every element on its own face they pass if the differences' absolute values are added up instead.
 ///
-/// The square of its length, of which [`lod_of`] is the LOD.
+/// Returns the square of that length in texels, of which [`lod_of`] is the LOD.
 fn square_of_quad(facts: &Facts, at: [[f32; 2]; 3], size: [f32; 2]) -> f32 {
     let [first, right, lower] = at;
     let square = |to: [f32; 2]| {
