@@ -572,7 +572,7 @@ choices {
         | HalfUp = "half-up": "LOD + 0.5, downwards.",
         | Down = "down": "The LOD, downwards.",
         evidence: "textures.md §2",
-        at: "sim/src/tmu/sample.rs", "select_levels",
+        at: "sim/src/tmu/lod.rs", "nearest_level",
         users: "which samplers go to the program's own filter",
         ask: Probe,
     }

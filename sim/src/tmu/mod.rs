@@ -3,6 +3,7 @@
 
 mod etc1;
 mod fault;
+mod lod;
 mod picture;
 mod sample;
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! Coordinates to filtered texels (textures.md §2).
 
-use std::sync::{LazyLock, Mutex, PoisonError};
-
 use vc4::cl::words::{TextureType, Wrap};
 use vc4::facts::*;
 use vc4::hw::LANES;
 use vc4::qpu::pack::{f16_to_f32, f32_to_f16_nearest};
 
 use super::fault::TmuFault;
+use super::lod::{LOD_BITS, NEXT_LEVEL, fixed_lod, lod_of, nearest_level};
 use super::texture::{Level, Mip, Texture};
 use crate::lanes::Lanes;
 use crate::memory::Memory;
@@ -34,10 +33,6 @@ const TEXEL: i32 = 1 << TEXEL_BITS;
 const fn lod_bits(fact: LodBits) -> u32 {
     fact.count()
 }
-
-/// Fraction bits of a level of detail at most, and of the weight of the next level.
-const LOD_BITS: u32 = 8;
-pub(super) const NEXT_LEVEL: i32 = 1 << LOD_BITS;
 
 /// Levels that one element reads. Sixteen of them are a few vectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -102,24 +97,8 @@ fn square_of_quad(facts: &Facts, at: [[f32; 2]; 3], size: [f32; 2]) -> f32 {
     square(right).max(square(lower))
 }
 
-/// The LOD of a difference of so many texels, squared.
-fn lod_of(square: f32) -> f32 {
-    square.log2() * 0.5
-}
-
-/// A LOD in fixed point, so that the last bits of the logarithm do not matter.
-fn fixed_lod(lod: f32) -> i32 {
-    (lod.min(16.0) * NEXT_LEVEL as f32) as i32
-}
-
-/// The level next to a LOD in fixed point.
-fn nearest_level(fact: LevelRounding, lod: i32) -> i32 {
-    let half = if fact == LevelRounding::HalfUp { NEXT_LEVEL / 2 } else { 0 };
-    (lod + half) >> LOD_BITS
-}
-
-/// UNVERIFIED: how is the level chosen? The nearest one is LOD + 0.5 rounded down; between two levels the weight is
-/// the LOD's fraction (textures.md §2), of as many bits as [`lod_bits`] says.
+/// The nearest level, or two of them: the weight of the next one is the LOD's fraction (textures.md §2), of as many bits as
+/// [`lod_bits`] says.
 fn select_levels(texture: &Texture, lod: f32) -> Selection {
     let last = texture.levels.len() as i32 - 1;
     if lod <= texture.magnified_until || lod.is_nan() {
@@ -135,62 +114,6 @@ fn select_levels(texture: &Texture, lod: f32) -> Selection {
     };
     let next = if level >= last { 0 } else { next as u16 };
     Selection { source: Source { level: level.min(last) as u8, linear: texture.min_linear }, next }
-}
-
-/// Levels that there can be: of 2048 texels down to one.
-const LEVELS: usize = 12;
-
-/// Squares of differences from which on a quad is minified, and from which on it is nearer to each level than to those before:
-/// most quads need no logarithm.
-#[derive(Clone, Debug)]
-pub(super) struct Steps {
-    minified: f32,
-    levels: [f32; LEVELS],
-}
-
-impl Steps {
-    /// Of textures that are magnified up to this LOD.
-    pub(super) fn of(facts: &Facts, magnified_until: f32) -> Steps {
-        static STEPS: LazyLock<Mutex<Vec<((u32, LevelRounding), Steps)>>> = LazyLock::new(Mutex::default);
-        let key = (magnified_until.to_bits(), facts.level_rounding);
-        // Whoever panicked has added all of an entry, or none.
-        let mut known = STEPS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, steps)) = known.iter().find(|(other, _)| *other == key) {
-            return steps.clone();
-        }
-        let level = |square: f32| nearest_level(facts.level_rounding, fixed_lod(lod_of(square)));
-        let steps = Steps {
-            minified: least(|square| lod_of(square) > magnified_until),
-            levels: std::array::from_fn(|n| least(|square| level(square) >= n as i32)),
-        };
-        known.push((key, steps.clone()));
-        steps
-    }
-
-    /// As [`select_levels`] of the square's LOD, if the texture does not blend levels there.
-    fn select(&self, texture: &Texture, square: f32) -> Option<Selection> {
-        let last = texture.levels.len() - 1;
-        let (level, linear) = match texture.mip {
-            _ if square < self.minified => (0, texture.mag_linear),
-            Mip::None => (0, texture.min_linear),
-            Mip::Nearest => {
-                let further = self.levels.iter().skip(1).take(last).filter(|&&step| square >= step);
-                (further.count() as u8, texture.min_linear)
-            }
-            Mip::Linear => return None,
-        };
-        Some(Selection { source: Source { level, linear }, next: 0 })
-    }
-}
-
-/// The least number that is not negative of which something holds; it holds of all above.
-fn least(holds: impl Fn(f32) -> bool) -> f32 {
-    let (mut from, mut to) = (0, f32::INFINITY.to_bits());
-    while from < to {
-        let middle = (from + to) / 2;
-        (from, to) = if holds(f32::from_bits(middle)) { (from, middle) } else { (middle + 1, to) };
-    }
-    f32::from_bits(to)
 }
 
 /// UNVERIFIED: which face wins when components are equally large? x, then y, then z.
@@ -382,8 +305,7 @@ impl Texture {
             let square = (!self.explicit_lod).then(|| square_of_quad(&self.facts, positions(quad), size));
             // Programs mostly give quads one bias, or none.
             let is_unbiased = b[first..first + 4] == [0; 4];
-            if let Some(selected) = square.filter(|_| is_unbiased).and_then(|of| self.steps.select(self, of))
-            {
+            if let Some(selected) = square.filter(|_| is_unbiased).and_then(|of| self.by_steps(of)) {
                 all[first..first + 4].fill(selected);
                 continue;
             }
@@ -395,6 +317,17 @@ impl Texture {
             }
         }
         if all.iter().all(|one| *one == all[0]) { Selections::Same(all[0]) } else { Selections::Each(all) }
+    }
+
+    /// As [`select_levels`] of the square's LOD, if levels are not blended there: most quads need no logarithm.
+    fn by_steps(&self, square: f32) -> Option<Selection> {
+        let (level, linear) = match self.mip {
+            _ if square < self.steps.minified => (0, self.mag_linear),
+            Mip::None => (0, self.min_linear),
+            Mip::Nearest => (self.steps.nearest(square, self.levels.len()), self.min_linear),
+            Mip::Linear => return None,
+        };
+        Some(Selection { source: Source { level, linear }, next: 0 })
     }
 
     /// One element, any texture.
@@ -511,7 +444,7 @@ mod tests {
                 0 => f32::from_bits(exponent << 23 | fraction),
                 _ => f32::from_bits((f32::exp2((exponent % 28) as f32 - 2.0).to_bits() + fraction % 5) - 2),
             };
-            let selected = texture.steps.select(&texture, square);
+            let selected = texture.by_steps(square);
             prop_assert_eq!(selected.is_none(), texture.mip == Mip::Linear && square >= texture.steps.minified);
             if let Some(selected) = selected {
                 prop_assert_eq!(selected, select_levels(&texture, lod_of(square)), "{} of {:?}", square, texture);

@@ -8,7 +8,7 @@ use vc4::image::{ImageLayout, ImageShape};
 use vc4::state::texture::magnified_until;
 
 use super::fault::TmuFault;
-use super::sample::Steps;
+use super::lod::Steps;
 
 /// Bytes of an element and pixels along its edge: a pixel, or an ETC1 block. `None` for types that the
 /// kernel refuses.

@@ -5,9 +5,9 @@ use vc4::cl::words::{TextureType, Wrap};
 use vc4::facts::CubeNeighbours;
 use vc4::hw::LANES;
 
+use super::lod::NEXT_LEVEL;
 use super::sample::{
-    NEXT_LEVEL, ONE, Selection, Selections, Source, USUAL, WEIGHT_BITS, cube_face, reduce, to_texels,
-    wrap_index,
+    ONE, Selection, Selections, Source, USUAL, WEIGHT_BITS, cube_face, reduce, to_texels, wrap_index,
 };
 use super::texel::Channels;
 use super::texture::{Level, Mip, Texture, element};
