@@ -306,7 +306,7 @@ pub const CLIENTS: &[Client] = &[
         named: true,
         ..CLIENT
     },
-    // Its picture is looked at where it draws one frame.
+    // Until it is closed; its picture is that of `compared`.
     Client {
         name: "egui-window",
         program: "vc4-egui-window",

@@ -110,6 +110,7 @@ pub fn egui_window(program: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// A program of `tests/clients` as it is compared.
 fn built(name: &str) -> Result<Command, Error> {
     Ok(Command::new(made(name, "dev")?))
 }

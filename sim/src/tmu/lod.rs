@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use vc4::facts::{Facts, LevelRounding};
+use vc4::hw::TEXTURE_MAX_PX;
 
 /// Fraction bits of a level of detail at most, and of the weight of the next level.
 pub(super) const LOD_BITS: u32 = 8;
@@ -24,15 +25,17 @@ pub(super) fn nearest_level(fact: LevelRounding, lod: i32) -> i32 {
     (lod + half) >> LOD_BITS
 }
 
-/// Levels that there can be: of 2048 texels down to one.
-const LEVELS: usize = 12;
+/// Levels that there can be, down to one texel.
+const LEVELS: usize = TEXTURE_MAX_PX.ilog2() as usize + 1;
 
 /// Squares of differences from which on a quad is minified, and from which on it is nearer to each level than to those before.
 #[derive(Clone, Debug)]
 pub(super) struct Steps {
     /// Of textures that are magnified up to this LOD, on machines that round so.
     key: (u32, LevelRounding),
+    /// From here on the filter is that of minification.
     pub minified: f32,
+    /// From here on each level is nearer than those before.
     levels: [f32; LEVELS],
 }
 
