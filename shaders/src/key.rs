@@ -121,6 +121,7 @@ mod tests {
         };
         let direct = |bytes, wrap| TextureAccess::Direct { bytes, wrap };
         let repeat = [Wrap::Repeat; 3];
+        let folded = |axis| TextureAccess::Folded { axis, wrap: repeat };
         let decode = |swizzle| TextureDecode { swizzle, ..TextureDecode::default() };
         let red = [TextureSwizzle::Component(0); 4];
         let plain = TextureKey::default();
@@ -133,6 +134,8 @@ mod tests {
             TextureKey { access: direct(2, repeat), ..plain },
             TextureKey { access: direct(1, [Wrap::Clamp; 3]), ..plain },
             TextureKey { access: direct(1, [Wrap::Repeat, Wrap::Repeat, Wrap::Clamp]), ..plain },
+            TextureKey { access: folded(0), ..plain },
+            TextureKey { access: folded(1), ..plain },
             TextureKey { filter: TextureFilter::Level, ..plain },
             TextureKey { filter: program(|_, _| ()), ..plain },
             TextureKey { filter: program(|linear, _| linear[0] = true), ..plain },

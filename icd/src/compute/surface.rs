@@ -15,6 +15,7 @@ use vc4_shaders_cpu::{RowTexel, Rows};
 use super::texel::{Codec, Raw};
 use crate::foundation::error::Error;
 use crate::objects::buffer::BufferView;
+use crate::objects::image::Fold;
 use crate::objects::image_view::ImageView;
 use crate::objects::placement::Placement;
 
@@ -23,6 +24,8 @@ use crate::objects::placement::Placement;
 enum Place {
     /// As a layout says.
     Map(AddressMap),
+    /// In a texture that the image is folded into.
+    Folded(AddressMap, Fold),
     /// Four samples a pixel; the first byte, and whether words are those of 16-bit texels in tiles.
     Samples(MsaaLayout, usize, bool),
     /// One behind the other, from this byte of the BO on.
@@ -72,12 +75,18 @@ impl Surface {
         let texel = view.stored.texel.info();
         let level = |number: u32| {
             let place = match image.placement(number, 0, 0)? {
-                Placement::Level(level) => Place::Map(level.address_map()),
+                Placement::Level(level) => match view.fold {
+                    Some(fold) => Place::Folded(level.address_map(), fold),
+                    None => Place::Map(level.address_map()),
+                },
                 Placement::Blocks { layout, offset, .. } => {
                     Place::Samples(layout, offset as usize, texel.tile == Some(TileFormat::Bgr565))
                 }
             };
-            let (width, height) = image.level_extent(number);
+            let (width, height) = match view.fold {
+                Some(Fold { extent: [width, height], .. }) => (width, height),
+                None => image.level_extent(number),
+            };
             let depth = if is_volume { image.slices(number) } else { view.layers };
             Ok(Level { size: [width, height, depth], place })
         };
@@ -154,6 +163,10 @@ impl Surface {
         slice
             + match &level.place {
                 Place::Map(map) => map.offset_of(x, y) as usize,
+                Place::Folded(map, fold) => {
+                    let [x, y] = fold.place_of([x, y]);
+                    map.offset_of(x, y) as usize
+                }
                 Place::Samples(layout, start, _) => start + layout.offset_of(x, y, sample & 3) as usize,
                 Place::Line(start) => start + x as usize * self.bytes,
             }
@@ -166,7 +179,7 @@ impl Surface {
         let stride = match &level.place {
             Place::Map(map) => map.raster_stride()?,
             Place::Line(_) => 0,
-            Place::Samples(..) => return None,
+            Place::Samples(..) | Place::Folded(..) => return None,
         };
         let texel = match self.codec {
             Codec::Words(1, one) => RowTexel::Word(one),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::device::Device;
-use super::image::{CUBE_FACES, Image};
+use super::image::{CUBE_FACES, Fold, Image};
 use super::memory::Binding;
 use super::placement::Placement;
 use crate::foundation::error::Error;
@@ -17,8 +17,10 @@ pub const WORDS: vk::Format = vk::Format::R32_UINT;
 
 /// A view of an image.
 pub struct ImageView {
-    /// The image.
+    /// The image, or the texture that it is folded into.
     pub image: Arc<Image>,
+    /// How it is folded into that.
+    pub fold: Option<Fold>,
     /// 1D, 2D, cube …
     pub ty: vk::ImageViewType,
     /// The view's format.
@@ -53,7 +55,7 @@ impl ImageView {
         let all = image;
         let is_whole = all.row().is_planar() && range.aspect_mask == vk::ImageAspectFlags::COLOR;
         let aspect = if is_whole { vk::ImageAspectFlags::PLANE_0 } else { range.aspect_mask };
-        let image = all.aspect(aspect)?;
+        let (image, fold) = all.aspect(aspect)?.unfolded();
         let unknown = || Error::FormatNotSupported(format!("{:?} views are not offered", info.format));
         let row = format::row(info.format).ok_or_else(unknown)?;
         let stored = match is_whole {
@@ -86,6 +88,7 @@ impl ImageView {
         }
         Ok(ImageView {
             image: image.clone(),
+            fold,
             ty: info.view_type,
             row,
             stored,
@@ -137,6 +140,7 @@ impl ImageView {
     ) -> ImageView {
         ImageView {
             image,
+            fold: None,
             ty: vk::ImageViewType::TYPE_2D,
             row,
             stored,
@@ -172,7 +176,10 @@ impl ImageView {
 
     /// Pixels of the view's first level.
     pub fn extent(&self) -> (u32, u32) {
-        self.image.level_extent(self.base_level)
+        match self.fold {
+            Some(Fold { extent: [width, height], .. }) => (width, height),
+            None => self.image.level_extent(self.base_level),
+        }
     }
 
     /// Whether lookups take a direction.

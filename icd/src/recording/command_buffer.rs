@@ -554,7 +554,7 @@ impl CommandBuffer {
         ranges: &[vk::ImageSubresourceRange],
     ) {
         self.record("vkCmdClearColorImage", |recording| {
-            recording.fill(FillParts::color(image, value, ranges)?)
+            recording.fill(FillParts::color(image.unfolded().0, value, ranges)?)
         });
     }
 

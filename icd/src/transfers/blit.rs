@@ -16,7 +16,7 @@ use crate::foundation::error::Error;
 use crate::foundation::format::FormatRow;
 use crate::foundation::traffic::Cause;
 use crate::objects::device::Device;
-use crate::objects::image::Image;
+use crate::objects::image::{FoldPiece, Image};
 use crate::objects::image_view::WORDS;
 use crate::objects::memory::{DeviceMemory, Origin};
 use crate::objects::memory_type::MemoryType;
@@ -27,8 +27,16 @@ use crate::segments::{CpuCommand, Drawing, RenderSegment, Touch};
 pub struct Blit {
     src: Arc<Image>,
     dst: Arc<Image>,
-    regions: Vec<vk::ImageBlit>,
+    regions: Vec<Region>,
     how: How,
+}
+
+/// What is blitted.
+#[derive(Clone, Copy)]
+struct Region {
+    blit: vk::ImageBlit,
+    /// The pixels that may be written: of a folded image, those of one strip.
+    within: [[u32; 2]; 2],
 }
 
 /// What happens to a texel on its way.
@@ -49,16 +57,41 @@ impl Blit {
         filter: vk::Filter,
     ) -> Result<Blit, Error> {
         let how = how(src.row(), dst.row(), filter == vk::Filter::LINEAR)?;
-        Ok(Blit { src: src.clone(), dst: dst.clone(), regions: regions.to_vec(), how })
+        let (src, dst) = (src.as_source()?.clone(), dst.clone());
+        let Some(fold) = dst.unfolded().1 else {
+            let region = |blit: &vk::ImageBlit| {
+                let level = blit.dst_subresource.mip_level.min(dst.levels() - 1);
+                let (width, height) = dst.level_extent(level);
+                Region { blit: *blit, within: [[0, width], [0, height]] }
+            };
+            let regions = regions.iter().map(region).collect();
+            return Ok(Blit { src, dst, regions, how });
+        };
+        let dst = dst.unfolded().0.clone();
+        let mut pieces = Vec::new();
+        for blit in regions {
+            let [from, to] = blit.dst_offsets;
+            let corner = [from.x.min(to.x), from.y.min(to.y)];
+            let extent = [from.x.abs_diff(to.x), from.y.abs_diff(to.y)];
+            for FoldPiece { skipped, rect } in fold.pieces(corner, extent)? {
+                // The map to the source moves with the strip.
+                let by = |axis: usize, at: u32| at as i32 - corner[axis] - skipped[axis] as i32;
+                let (x, y) = (by(0, rect.x), by(1, rect.y));
+                let dst_offsets = blit.dst_offsets.map(|at| vk::Offset3D { x: at.x + x, y: at.y + y, ..at });
+                let within = [[rect.x, rect.x + rect.width], [rect.y, rect.y + rect.height]];
+                pieces.push(Region { blit: vk::ImageBlit { dst_offsets, ..*blit }, within });
+            }
+        }
+        Ok(Blit { src, dst, regions: pieces, how })
     }
 
-    fn region(&self, region: &vk::ImageBlit) -> Result<(), Error> {
+    fn region(&self, Region { blit: region, within }: &Region) -> Result<(), Error> {
         let (from, to) = (region.src_subresource, region.dst_subresource);
         let (src, dst) = (region.src_offsets, region.dst_offsets);
         let axes =
             [Axis::new(src.map(|o| o.x), dst.map(|o| o.x)), Axis::new(src.map(|o| o.y), dst.map(|o| o.y))];
-        let (width, height) = self.dst.level_extent(to.mip_level.min(self.dst.levels() - 1));
-        if axes[0].pixels(width).is_empty() || axes[1].pixels(height).is_empty() {
+        let pixels = [0, 1].map(|axis| axes[axis].pixels(within[axis]));
+        if pixels.iter().any(Range::is_empty) {
             return Ok(());
         }
         let volume = self.src.is_volume() || self.dst.is_volume();
@@ -66,10 +99,10 @@ impl Blit {
             if volume {
                 let depth = Axis::new(src.map(|o| o.z), dst.map(|o| o.z));
                 let slices = self.dst.slices(to.mip_level.min(self.dst.levels() - 1));
-                for slice in depth.pixels(slices) {
+                for slice in depth.pixels([0, slices]) {
                     let z = Some(depth.source(slice));
                     let source = Source::new(self, &from, aspect, from.base_array_layer, z)?;
-                    self.slice(&source, &to, aspect, slice, axes)?;
+                    self.slice(&source, &to, aspect, slice, axes, &pixels)?;
                 }
                 continue;
             }
@@ -77,7 +110,7 @@ impl Blit {
             let to_layers = layers(&self.dst, to.base_array_layer, to.layer_count);
             for (from_layer, to_layer) in from_layers.zip(to_layers) {
                 let source = Source::new(self, &from, aspect, from_layer, None)?;
-                self.slice(&source, &to, aspect, to_layer, axes)?;
+                self.slice(&source, &to, aspect, to_layer, axes, &pixels)?;
             }
         }
         Ok(())
@@ -86,7 +119,7 @@ impl Blit {
     /// The jobs of a region, or why it is the CPU's.
     fn drawn(
         &self,
-        region: &vk::ImageBlit,
+        Region { blit: region, within }: &Region,
         rectangles: &mut Rectangles,
     ) -> Result<Vec<RenderSegment>, String> {
         let (from, to) = (region.src_subresource, region.dst_subresource);
@@ -97,12 +130,10 @@ impl Blit {
         if from.mip_level >= self.src.levels() || to.mip_level >= self.dst.levels() {
             return Err("there is no such level".into());
         }
-        let (columns, rows) = self.dst.level_extent(to.mip_level);
-        let axes = [
-            (Axis::new(src.map(|o| o.x), dst.map(|o| o.x)), columns),
-            (Axis::new(src.map(|o| o.y), dst.map(|o| o.y)), rows),
+        let spans = [
+            Axis::new(src.map(|o| o.x), dst.map(|o| o.x)).span(within[0]),
+            Axis::new(src.map(|o| o.y), dst.map(|o| o.y)).span(within[1]),
         ];
-        let spans = axes.map(|(axis, edge)| axis.span(edge));
         let mut jobs = Vec::new();
         for ((from_slice, behind), to_slice) in self.slices(region) {
             let slice = Slice { image: &self.src, level: from.mip_level, layer: from_slice };
@@ -130,7 +161,7 @@ impl Blit {
             },
             (_, z) => (nearest(z, have) as u32, None),
         };
-        depth.pixels(self.dst.slices(to.mip_level)).map(|slice| (source(slice), slice)).collect()
+        depth.pixels([0, self.dst.slices(to.mip_level)]).map(|slice| (source(slice), slice)).collect()
     }
 
     /// The jobs of a layer or slice.
@@ -161,13 +192,13 @@ impl Blit {
         aspect: vk::ImageAspectFlags,
         slice: u32,
         [columns, rows]: [Axis; 2],
+        [xs, ys]: &[Range<u32>; 2],
     ) -> Result<(), Error> {
         let whole = Part::whole(&self.dst, to.mip_level, slice);
-        let (xs, ys) = (columns.pixels(whole.rect.width), rows.pixels(whole.rect.height));
         let rect = Rect { x: xs.start, y: ys.start, width: xs.len() as u32, height: ys.len() as u32 };
-        let sources: Vec<f32> = xs.map(|x| columns.source(x)).collect();
+        let sources: Vec<f32> = xs.clone().map(|x| columns.source(x)).collect();
         let mut texels = Vec::new();
-        for y in ys {
+        for y in ys.clone() {
             source.row(&sources, rows.source(y), &mut texels);
         }
         Part { rect, ..whole }.write(&self.dst, aspect, &texels, Cause::Blit)
@@ -254,9 +285,9 @@ impl Axis {
         Axis { src, dst }
     }
 
-    /// Destination pixels below `edge`.
-    fn pixels(&self, edge: u32) -> Range<u32> {
-        let [a, b] = self.dst.map(|at| (at.max(0) as u32).min(edge));
+    /// Destination pixels between two edges.
+    fn pixels(&self, [first, edge]: [u32; 2]) -> Range<u32> {
+        let [a, b] = self.dst.map(|at| (at.max(0) as u32).clamp(first, edge));
         a.min(b)..a.max(b)
     }
 
@@ -275,9 +306,9 @@ impl Axis {
         self.place(pixel) as f32
     }
 
-    /// The destination's pixels below `edge`.
-    fn span(&self, edge: u32) -> Span {
-        Span { pixels: self.pixels(edge), first: self.place(0), scale: self.scale() }
+    /// The destination's pixels between two edges.
+    fn span(&self, edges: [u32; 2]) -> Span {
+        Span { pixels: self.pixels(edges), first: self.place(0), scale: self.scale() }
     }
 }
 
@@ -415,10 +446,10 @@ mod tests {
     #[test]
     fn axes_scale_and_mirror() {
         let double = Axis::new([0, 4], [10, 18]);
-        assert_eq!(double.pixels(16), 10..16);
+        assert_eq!([double.pixels([0, 16]), double.pixels([12, 17])], [10..16, 12..17]);
         assert_eq!((double.source(10), double.source(17)), (0.25, 3.75));
         let mirror = Axis::new([0, 4], [4, 0]);
-        assert_eq!((mirror.pixels(9), mirror.source(0), mirror.source(3)), (0..4, 3.5, 0.5));
+        assert_eq!((mirror.pixels([0, 9]), mirror.source(0), mirror.source(3)), (0..4, 3.5, 0.5));
     }
 
     #[test]

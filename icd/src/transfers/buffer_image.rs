@@ -69,8 +69,18 @@ impl CopyBufferImage {
         regions: &[vk::BufferImageCopy],
         to_image: bool,
     ) -> Result<impl Iterator<Item = CopyBufferImage>, Error> {
-        let groups =
-            planes::grouped(regions, |region| Ok([planes::resolve(image, &mut region.image_subresource)?]))?;
+        let (image, regions) = match to_image {
+            true => planes::unfolded(
+                image,
+                regions,
+                |region| (region.image_offset, region.image_extent),
+                |region, skipped, offset, extent| piece(image, region, skipped, offset, extent),
+            )?,
+            false => (image.as_source()?.clone(), regions.to_vec()),
+        };
+        let resolve =
+            |region: &mut vk::BufferImageCopy| planes::resolve(&image, &mut region.image_subresource);
+        let groups = planes::grouped(regions, |region| Ok([resolve(region)?]))?;
         let buffer = buffer.clone();
         Ok(groups.into_iter().map(move |([image], regions)| CopyBufferImage {
             buffer: buffer.clone(),
@@ -104,6 +114,27 @@ impl CopyBufferImage {
             })
         };
         slices(image, &from, region.image_offset.z, extent.depth)?.enumerate().map(piece).collect()
+    }
+}
+
+/// The piece of a region of a folded image that begins so many texels from its corner and becomes a part of the texture.
+fn piece(
+    image: &Image,
+    region: &vk::BufferImageCopy,
+    [columns, rows]: [u32; 2],
+    image_offset: vk::Offset3D,
+    image_extent: vk::Extent3D,
+) -> vk::BufferImageCopy {
+    let or = |value: u32, default: u32| if value == 0 { default } else { value };
+    let buffer_row_length = or(region.buffer_row_length, region.image_extent.width);
+    let texels = u64::from(rows) * u64::from(buffer_row_length) + u64::from(columns);
+    vk::BufferImageCopy {
+        buffer_offset: region.buffer_offset.saturating_add(texels * u64::from(image.row().bytes)),
+        buffer_row_length,
+        buffer_image_height: or(region.buffer_image_height, region.image_extent.height),
+        image_offset,
+        image_extent,
+        ..*region
     }
 }
 

@@ -34,10 +34,22 @@ impl CopyImage {
         dst: &Arc<Image>,
         regions: &[vk::ImageCopy],
     ) -> Result<Vec<CopyImage>, Error> {
+        let (dst, regions) = planes::unfolded(
+            dst,
+            regions,
+            |region| (region.dst_offset, region.extent),
+            |region, skipped, dst_offset, extent| vk::ImageCopy {
+                src_offset: planes::moved(region.src_offset, skipped),
+                dst_offset,
+                extent,
+                ..*region
+            },
+        )?;
+        let src = src.as_source()?;
         let groups = planes::grouped(regions, |region| {
             Ok([
                 planes::resolve(src, &mut region.src_subresource)?,
-                planes::resolve(dst, &mut region.dst_subresource)?,
+                planes::resolve(&dst, &mut region.dst_subresource)?,
             ])
         })?;
         groups.into_iter().map(|([src, dst], regions)| CopyImage::new(&src, &dst, &regions)).collect()

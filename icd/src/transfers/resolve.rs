@@ -11,6 +11,7 @@ use vc4::state::{ColorKind, PixelRect};
 
 use super::conversion::Conversion;
 use super::drawn::{self, Work};
+use super::planes;
 use super::programs::{self, COLUMN_AT, Choice, ROW_AT};
 use super::texels::{Part, layers};
 use super::words::Words;
@@ -40,6 +41,17 @@ impl Resolve {
     /// # Errors
     /// The images are not a multisampled one and one of the same format with one sample, or a region leaves them.
     pub fn new(src: &Arc<Image>, dst: &Arc<Image>, regions: &[vk::ImageResolve]) -> Result<Resolve, Error> {
+        let (dst, regions) = planes::unfolded(
+            dst,
+            regions,
+            |region| (region.dst_offset, region.extent),
+            |region, skipped, dst_offset, extent| vk::ImageResolve {
+                src_offset: planes::moved(region.src_offset, skipped),
+                dst_offset,
+                extent,
+                ..*region
+            },
+        )?;
         let (from, to) = (src.row().format, dst.row().format);
         if src.samples() != MSAA_SAMPLES || dst.samples() != 1 || from != to {
             let (have, into) = (src.samples(), dst.samples());
@@ -51,15 +63,15 @@ impl Resolve {
         for region in regions {
             let (from, to) = (region.src_subresource, region.dst_subresource);
             let from_layers = layers(src, from.base_array_layer, from.layer_count);
-            let to_layers = layers(dst, to.base_array_layer, to.layer_count);
+            let to_layers = layers(&dst, to.base_array_layer, to.layer_count);
             for (from_layer, to_layer) in from_layers.zip(to_layers) {
                 parts.push((
                     Part::new(src, from.mip_level, from_layer, region.src_offset, region.extent)?,
-                    Part::new(dst, to.mip_level, to_layer, region.dst_offset, region.extent)?,
+                    Part::new(&dst, to.mip_level, to_layer, region.dst_offset, region.extent)?,
                 ));
             }
         }
-        Ok(Resolve { src: src.clone(), dst: dst.clone(), parts, aspects: vec![COLOR] })
+        Ok(Resolve { src: src.clone(), dst, parts, aspects: vec![COLOR] })
     }
 
     /// A resolve attachment: `area` of some of the layers of two views.

@@ -108,11 +108,15 @@ pub enum TextureValue {
     PlaneBytes,
     /// Integer: pages from one panel of columns to the next ([`vc4::image::tiling::MAX_SURFACE`]).
     PanelPages,
+    /// f32: texels from strip to strip, of an image that is folded.
+    FoldStep,
+    /// f32: texels along axis 0 or 1 of the texture that an image is folded into.
+    FoldSize(u8),
 }
 
 impl TextureValue {
     /// All, by number.
-    pub const ALL: [TextureValue; 26] = [
+    pub const ALL: [TextureValue; 29] = [
         TextureValue::Size(0),
         TextureValue::Size(1),
         TextureValue::Extent(0),
@@ -139,6 +143,9 @@ impl TextureValue {
         TextureValue::BaseLayer,
         TextureValue::PlaneBytes,
         TextureValue::PanelPages,
+        TextureValue::FoldStep,
+        TextureValue::FoldSize(0),
+        TextureValue::FoldSize(1),
     ];
 
     /// Its name behind `tex.` in text.
@@ -170,6 +177,9 @@ impl TextureValue {
             TextureValue::BaseLayer => "layer.base",
             TextureValue::PlaneBytes => "plane.bytes",
             TextureValue::PanelPages => "panel.pages",
+            TextureValue::FoldStep => "fold.step",
+            TextureValue::FoldSize(0) => "fold.width",
+            TextureValue::FoldSize(_) => "fold.height",
         }
     }
 }

@@ -94,6 +94,14 @@ pub enum TextureAccess {
         /// Outside of the image along each axis.
         wrap: [Wrap; 3],
     },
+    /// The texture unit, in a texture where strips of the image lie beside each other; the last texel of each is the next
+    /// one's first ([`crate::binding::TextureValue::FoldStep`]).
+    Folded {
+        /// The axis that is cut into strips: 0 or 1.
+        axis: u8,
+        /// Outside of the image along each axis, where programs filter. The unit's filter clamps.
+        wrap: [Wrap; 3],
+    },
 }
 
 /// Who chooses levels and weighs texels.

@@ -15,7 +15,7 @@ use crate::foundation::error::Error;
 use crate::foundation::facts::facts;
 use crate::foundation::format;
 use crate::objects::buffer::BufferView;
-use crate::objects::image::Image;
+use crate::objects::image::{Fold, Image};
 use crate::objects::image_view::ImageView;
 use crate::objects::memory::Binding;
 use crate::objects::sampler::{self, Sampler};
@@ -60,6 +60,7 @@ pub struct Texture {
     base_layer: u32,
     plane_bytes: u32,
     panel_pages: u32,
+    fold: Option<Fold>,
 }
 
 /// What a sampler adds to levels of detail.
@@ -200,6 +201,7 @@ impl Texture {
             // Fits: a BO has less than 4 GiB.
             plane_bytes: image.plane_stride() as u32,
             panel_pages: panel_stride / PAGE as u32,
+            fold: view.fold,
         };
         if let Some(sampler) = sampler {
             texture.key.compare = sampler.compare;
@@ -247,11 +249,20 @@ impl Texture {
             face: view.face(),
             cube: view.is_cube(),
         };
-        self.words[1] = Some(words(view, &whole, &texels(sampling)).map_err(refused)?);
+        if let Some(fold) = view.fold {
+            self.key.access = TextureAccess::Folded { axis: fold.axis as u8, wrap: sampling.wrap };
+            self.key.border = false;
+        }
+        let beyond = if view.fold.is_some() { [Wrap::Clamp; 3] } else { sampling.wrap };
+        let texels = texels(&Sampling { wrap: beyond, ..*sampling });
+        self.words[1] = Some(words(view, &whole, &texels).map_err(refused)?);
         let Some(sampler) = sampler else { return Ok(()) };
         if self.key.seams {
             self.key.access = TextureAccess::Faces { wrap: sampling.wrap };
         }
+        // From strip to strip the unit clamps, and takes the difference of two coordinates for a footprint.
+        let clamps = sampling.wrap[..2] == [Wrap::Clamp; 2] && sampling.mirror_once == [false; 3];
+        let leaves = view.fold.is_some() && !(clamps && sampling.mag_linear == sampling.min_linear);
         let filters = self.key.decode.class == TextureClass::Unorm8 || !sampling.is_linear();
         let two_filters = sampling.mag_linear != sampling.min_linear;
         let exact = texture::filters_exactly(facts(), &sampling.unit());
@@ -259,18 +270,18 @@ impl Texture {
         // (T-SEAMLESS), or wrap.
         let clamps = self.key.seams && sampling.wrap[..2] == [Wrap::Clamp; 2];
         let edges = view.is_cube() && !clamps && (sampling.mag_linear || sampling.min_linear);
-        if !filters || edges || !exact || sampler.compare.is_some() || sampler.unnormalized {
+        if !filters || edges || leaves || !exact || sampler.compare.is_some() || sampler.unnormalized {
             self.key.filter = program_filter(sampling, Some(sampler));
             return Ok(());
         }
         // Quads on an edge of a cube have their coordinates on two faces, and those where an image is mirrored on one
         // side of it: the unit's own level does not survive that.
-        let folded = view.is_cube() || sampling.mirror_once.contains(&true);
+        let torn = view.is_cube() || sampling.mirror_once.contains(&true);
         // To the unit a coordinate's difference is one width (height) at most, which in the shorter direction of an image
         // ends before the last level.
         let (width, height) = view.extent();
         let uneven = view.axes() > 1 && width != height && sampling.mip != MipMode::None;
-        let own_level = !(folded || uneven) || sampling.mip == MipMode::None && !two_filters;
+        let own_level = !(torn || uneven) || sampling.mip == MipMode::None && !two_filters;
         if let Some(last) = sampling.last_level(view.levels).filter(|_| own_level) {
             let part = TextureView { base_level: view.base_level, levels: last + 1, ..whole };
             if let Ok(words) = words(view, &part, &sampling.unit()) {
@@ -324,6 +335,7 @@ impl Texture {
             base_layer: 0,
             plane_bytes: 0,
             panel_pages: 0,
+            fold: None,
         }
     }
 
@@ -372,6 +384,10 @@ impl Texture {
             TextureValue::BaseLayer => float(self.base_layer),
             TextureValue::PlaneBytes => self.plane_bytes,
             TextureValue::PanelPages => self.panel_pages,
+            TextureValue::FoldStep => float(self.fold.map_or(0, |fold| fold.step)),
+            TextureValue::FoldSize(axis) => {
+                float(self.fold.map_or(0, |fold| fold.texture()[usize::from(axis.min(1))]))
+            }
         }
     }
 }

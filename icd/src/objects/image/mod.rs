@@ -1,5 +1,6 @@
 //! VkImage: a layout and the memory it lies in.
 
+mod fold;
 mod planes;
 mod shared;
 
@@ -24,6 +25,8 @@ use crate::objects::memory::{Binding, DeviceMemory, Home};
 use crate::objects::memory_type::MemoryType;
 use crate::objects::placement::Placement;
 
+pub use fold::{Fold, FoldPiece};
+
 /// Texture bases have no bits below a page (textures.md §2).
 const ALIGNMENT: u64 = 4096;
 /// Layers of a cube.
@@ -36,6 +39,7 @@ pub(super) const CUBE_FACES: u32 = 6;
 /// small levels stay empty at the end of their chains.
 ///
 /// An image of several planes has an image of its own for each, which copies and views take; how it lies itself means nothing.
+/// The same is true of an image that is folded into another one.
 pub struct Image {
     row: &'static FormatRow,
     stored: Stored,
@@ -52,6 +56,8 @@ pub struct Image {
     blocks: Option<ImageLayout>,
     /// The planes, if there are several, and where they begin.
     planes: Vec<(u64, Arc<Image>)>,
+    /// The texture that it is folded into, if it is.
+    folded: Option<(Fold, Arc<Image>)>,
     /// Bytes of the memory that it is bound to in front of it.
     skipped: u64,
     home: Home,
@@ -70,7 +76,10 @@ impl Image {
     /// As [`Image::new`], however small the heap is: what its memory would have to be.
     pub fn planned(device: &Device, info: &vk::ImageCreateInfo<'_>) -> Result<Image, Error> {
         let image = Image::in_order(device, info, info.tiling == vk::ImageTiling::LINEAR, None)?;
-        if image.row.is_planar() { image.with_planes(device, info, None, None) } else { Ok(image) }
+        match image.row.is_planar() {
+            true => image.with_planes(device, info, None, None),
+            false => image.folded_if_long(device, info),
+        }
     }
 
     /// An image of a swapchain, without memory. Unless it is to be `tiled`, what is only drawn to and presented lies in raster
@@ -173,6 +182,7 @@ impl Image {
             samples,
             blocks,
             planes: Vec::new(),
+            folded: None,
             skipped: 0,
             home: Home::default(),
         };
@@ -200,6 +210,7 @@ impl Image {
             plane_stride: u64::from(size),
             blocks: None,
             planes: Vec::new(),
+            folded: None,
             skipped: 0,
             home: Home::of(binding),
         }
@@ -272,6 +283,7 @@ impl Image {
     pub fn size(&self) -> u64 {
         match self.planes.iter().map(|(start, plane)| start + plane.size()).max() {
             Some(end) => end,
+            None if self.folded.is_some() => self.folded.iter().map(|(_, texture)| texture.size()).sum(),
             None => u64::from(self.stored.planes() - 1) * self.plane_stride + self.plane_size(),
         }
     }
@@ -371,6 +383,9 @@ impl Image {
         for (start, plane) in &self.planes {
             plane.bind_to(binding.from(*start).part(plane.size())?)?;
         }
+        if let Some((_, texture)) = &self.folded {
+            texture.bind_to(binding.clone())?;
+        }
         self.home.bind(binding).map_err(|_| Error::InvalidUse("the image has memory already".into()))
     }
 
@@ -378,6 +393,7 @@ impl Image {
     pub fn set_name(&self, name: &str) {
         self.home.set_name(name);
         self.planes.iter().for_each(|(_, plane)| plane.set_name(name));
+        self.folded.iter().for_each(|(_, texture)| texture.set_name(name));
     }
 
     /// Its name.

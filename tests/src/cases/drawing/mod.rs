@@ -14,6 +14,7 @@ mod distances;
 mod draws;
 mod inputs;
 mod lines;
+mod long;
 mod multisample;
 mod parts;
 mod polygons;
@@ -44,6 +45,7 @@ pub fn all() -> Vec<Case> {
         &parts::CASES,
         &polygons::CASES,
         &lines::CASES,
+        &long::CASES,
         &distances::CASES,
         &depths::CASES,
         &samples::CASES,

@@ -86,6 +86,8 @@ fn samplers() -> Vec<Scene> {
     let narrower = ImageSource { base_level: 1, ..ImageSource::flat(RGBA, 6000, 20, 13) };
     let near = sampler(NEAREST, REPEAT);
     let trilinear = sampler(LINEAR, MIRROR).mipmap_mode(vk::SamplerMipmapMode::LINEAR);
+    let (clamped, linear, once) =
+        (sampler(LINEAR, CLAMP), sampler(LINEAR, REPEAT), sampler(LINEAR, MIRROR_ONCE));
     let separate = vec![
         (0, vec![Resource::Image(odd), Resource::Image(chain)]),
         (1, vec![Resource::Sampler(sampler(LINEAR, CLAMP)), Resource::Sampler(near)]),
@@ -103,6 +105,42 @@ fn samplers() -> Vec<Scene> {
         one("panels_levels", spirv!("lod.frag"), ImageSource::flat(RGBA, 8192, 20, 14), trilinear),
         one("panels_base", spirv!("lod.frag"), narrower, trilinear),
         one("panels_high", spirv!("lod.frag"), ImageSource::flat(RGBA, 9, 8192, 14), trilinear),
+        one("folded", spirv!("plain.frag"), ImageSource::flat(RGBA, 8192, 64, 1), sampler(LINEAR, CLAMP)),
+        one("cuts", spirv!("cuts.frag"), ImageSource::flat(RGBA, 8192, 64, 1), clamped),
+        one("cuts_high", spirv!("cuts.frag"), ImageSource::flat(RGBA, 9, 5000, 1), clamped),
+        one("cuts_near", spirv!("cuts.frag"), ImageSource::flat(RGBA, 4094, 30, 1), sampler(NEAREST, CLAMP)),
+        one(
+            "cuts_mirror",
+            spirv!("cuts.frag"),
+            ImageSource::flat(RGBA, 4094, 30, 1),
+            sampler(LINEAR, MIRROR),
+        ),
+        one("cuts_small", spirv!("cuts.frag"), ImageSource::flat(vk::Format::R8_UNORM, 5001, 7, 1), clamped),
+        one(
+            "cuts_srgb",
+            spirv!("cuts.frag"),
+            ImageSource::flat(vk::Format::R8G8B8A8_SRGB, 2500, 7, 1),
+            clamped,
+        ),
+        one("folded_high", spirv!("plain.frag"), ImageSource::flat(RGBA, 9, 5000, 1), sampler(LINEAR, CLAMP)),
+        one(
+            "folded_near",
+            spirv!("plain.frag"),
+            ImageSource::flat(RGBA, 2049, 30, 1),
+            sampler(NEAREST, CLAMP),
+        ),
+        one("folded_repeat", spirv!("plain.frag"), ImageSource::flat(RGBA, 7001, 12, 1), linear),
+        one(
+            "folded_border",
+            spirv!("lod.frag"),
+            ImageSource::flat(RGBA, 3000, 12, 1),
+            sampler(LINEAR, BORDER),
+        ),
+        one("folded_once", spirv!("plain.frag"), ImageSource::flat(RGBA, 12, 2500, 1), once),
+        one("folded_offset", spirv!("offset.frag"), ImageSource::flat(RGBA, 2500, 9, 1), clamped),
+        one("folded_gather", spirv!("gather.frag"), ImageSource::flat(RGBA, 2500, 9, 1), clamped),
+        one("cuts_fetch", spirv!("cuts_fetch.frag"), ImageSource::flat(RGBA, 2500, 9, 1), clamped),
+        one("folded_grad", spirv!("grad.frag"), ImageSource::flat(RGBA, 2500, 30, 1), clamped),
         one("border", spirv!("plain.frag"), odd, sampler(LINEAR, BORDER)),
         one("border_nearest", spirv!("plain.frag"), odd, sampler(NEAREST, BORDER)),
         one("mirror", spirv!("plain.frag"), odd, sampler(LINEAR, MIRROR)),

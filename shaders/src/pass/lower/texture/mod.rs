@@ -6,7 +6,7 @@
 //! comparisons - is made of texels.
 //!
 //! From the bottom: `image`, the operation under way; `face`, `level`, `decode`; `lod`; the two ways to a word, `request` and
-//! `direct`; `texel` that chooses between them; `unit` and `filter`, which make samples. `anisotropy` comes in front of it all:
+//! `direct`; `texel` that chooses between them, `folded` for images that are longer than textures; `unit` and `filter`, which make samples. `anisotropy` comes in front of it all:
 //! it makes one sample several.
 
 mod anisotropy;
@@ -14,6 +14,7 @@ mod decode;
 mod direct;
 mod face;
 mod filter;
+mod folded;
 mod image;
 mod level;
 mod lod;

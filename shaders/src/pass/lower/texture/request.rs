@@ -19,7 +19,7 @@ pub fn looked_up(
     let cube = image.dim == ImageDim::Cube || matches!(image.key.access, TextureAccess::Faces { .. });
     let mut args: SmallVec<[Value; 4]> = SmallVec::from_slice(at);
     for (arg, mirrors) in args.iter_mut().zip(image.key.mirror_once) {
-        if mirrors && !cube {
+        if mirrors && !cube && image.key.access == TextureAccess::Unit {
             *arg = image.b.fabs(*arg);
         }
     }

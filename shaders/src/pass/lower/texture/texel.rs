@@ -5,7 +5,7 @@ use vc4::cl::words::Wrap;
 
 use super::image::{Axes, Components, Image};
 use super::level::{Level, Place};
-use super::{decode, direct, face, level, request};
+use super::{decode, direct, face, folded, level, request};
 use crate::binding::TextureValue;
 use crate::ir::{Fetch, ImageDim, Lod, Op, Value};
 use crate::state::TextureAccess;
@@ -16,6 +16,7 @@ pub fn texel(image: &mut Image<'_, '_>, place: &Place<'_>, level: &Level) -> Com
         TextureAccess::Unit => texel_of_unit(image, place, level),
         TextureAccess::Direct { bytes, wrap } => direct::texel_in_memory(image, place, level, bytes, wrap),
         TextureAccess::Faces { wrap } => texel_of_face(image, place, level, wrap),
+        TextureAccess::Folded { axis, wrap } => folded::texel(image, place, level, axis, wrap),
         // No sampler sees samples; a program that samples such an image all the same gets the first one.
         TextureAccess::Samples => {
             let at = [0, 1].map(|axis| direct::whole(image, place.at[axis]));
@@ -71,7 +72,7 @@ fn centre(image: &mut Image<'_, '_>, texel: Value, level: &Level, axis: usize) -
     image.b.fmul(middle, level.inverse[axis])
 }
 
-fn looked_up_at_level(image: &mut Image<'_, '_>, at: &Axes, level: &Level) -> Components {
+pub fn looked_up_at_level(image: &mut Image<'_, '_>, at: &Axes, level: &Level) -> Components {
     let base = image.value(TextureValue::BaseLevel);
     let number = match level.number {
         Some(number) => image.b.fadd(number, base),

@@ -3,16 +3,19 @@
 use smallvec::smallvec;
 
 use super::image::{Axes, Components, Image, Operands};
-use super::{face, level, lod, request};
+use super::{face, folded, level, lod, request};
 use crate::binding::TextureValue;
 use crate::ir::{ImageDim, Lod, Op, Stage, Value};
-use crate::state::TextureFilter;
+use crate::state::{TextureAccess, TextureFilter};
 
 /// A level of detail that is magnified no more, yet chooses level 0.
 const JUST_MINIFIED: f32 = 1.0 / 1024.0;
 
 /// A sample that the texture unit filters.
 pub fn sampled(image: &mut Image<'_, '_>, operands: &Operands<'_>) -> Components {
+    if let TextureAccess::Folded { axis, .. } = image.key.access {
+        return folded::sampled(image, operands, axis);
+    }
     let at = unit_coordinates(image, operands.coordinates);
     let lod = operands.sample.lod;
     if !operands.offset.is_empty() {
