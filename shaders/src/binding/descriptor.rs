@@ -110,13 +110,15 @@ pub enum TextureValue {
     PanelPages,
     /// f32: texels from strip to strip, of an image that is folded.
     FoldStep,
-    /// f32: texels along axis 0 or 1 of the texture that an image is folded into.
-    FoldSize(u8),
+    /// f32: strips in a texel.
+    FoldStrips,
+    /// f32: what a texel is along axis 0 or 1 of the texture that an image is folded into, whose edges are 0 and 1.
+    FoldTexel(u8),
 }
 
 impl TextureValue {
     /// All, by number.
-    pub const ALL: [TextureValue; 29] = [
+    pub const ALL: [TextureValue; 30] = [
         TextureValue::Size(0),
         TextureValue::Size(1),
         TextureValue::Extent(0),
@@ -144,8 +146,9 @@ impl TextureValue {
         TextureValue::PlaneBytes,
         TextureValue::PanelPages,
         TextureValue::FoldStep,
-        TextureValue::FoldSize(0),
-        TextureValue::FoldSize(1),
+        TextureValue::FoldStrips,
+        TextureValue::FoldTexel(0),
+        TextureValue::FoldTexel(1),
     ];
 
     /// Its name behind `tex.` in text.
@@ -178,8 +181,9 @@ impl TextureValue {
             TextureValue::PlaneBytes => "plane.bytes",
             TextureValue::PanelPages => "panel.pages",
             TextureValue::FoldStep => "fold.step",
-            TextureValue::FoldSize(0) => "fold.width",
-            TextureValue::FoldSize(_) => "fold.height",
+            TextureValue::FoldStrips => "fold.strips",
+            TextureValue::FoldTexel(0) => "fold.texel.x",
+            TextureValue::FoldTexel(_) => "fold.texel.y",
         }
     }
 }

@@ -38,10 +38,14 @@ impl Native {
             budget: i64::try_from(limit).unwrap_or(i64::MAX),
             // SAFETY: the instance's exclusive reference is not used while the code runs, only this pointer.
             varyings: unsafe { (*host.ports).varyings() },
+            pixels: std::ptr::null(),
             lookups: 0,
             host: std::ptr::null_mut(),
             perform: truncating::service(),
         };
+        // SAFETY: as above.
+        let pixels = self.pixels.then(|| unsafe { (*host.ports).pixel_xy() }).map(|(x, y)| [x, y]);
+        context.pixels = pixels.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         let budget = context.budget;
         host.context = &raw mut context;
         let argument = host.context;

@@ -362,6 +362,7 @@ impl Texture {
     /// A number that programs ask for.
     pub fn value(&self, value: TextureValue) -> u32 {
         let float = |number: u32| (number as f32).to_bits();
+        let share = |number: u32| (1.0 / number as f32).to_bits();
         let linear = self.mip == MipMode::Linear;
         match value {
             TextureValue::Size(axis) => float(self.extent[usize::from(axis.min(1))]),
@@ -385,8 +386,9 @@ impl Texture {
             TextureValue::PlaneBytes => self.plane_bytes,
             TextureValue::PanelPages => self.panel_pages,
             TextureValue::FoldStep => float(self.fold.map_or(0, |fold| fold.step)),
-            TextureValue::FoldSize(axis) => {
-                float(self.fold.map_or(0, |fold| fold.texture()[usize::from(axis.min(1))]))
+            TextureValue::FoldStrips => share(self.fold.map_or(1, |fold| fold.step)),
+            TextureValue::FoldTexel(axis) => {
+                share(self.fold.map_or(1, |fold| fold.texture()[usize::from(axis.min(1))]))
             }
         }
     }

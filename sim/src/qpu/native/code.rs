@@ -8,6 +8,7 @@ use vc4_jit::{Code, Effort, truncating};
 use super::emit::{Emitted, emit};
 use super::known::Floats;
 use super::layout::Constant;
+use super::part::has_pixel;
 use super::work::{Exit, Work};
 use crate::qpu::op::Op;
 
@@ -20,6 +21,8 @@ pub struct Native {
     /// Register slots that are read before they are written: they start from zero.
     pub cleared: Vec<u8>,
     pub constants: Vec<Constant>,
+    /// Whether pixel coordinates are read.
+    pub pixels: bool,
     /// How often the interpreter did a run of arithmetic again.
     pub repeated: AtomicU32,
 }
@@ -45,7 +48,8 @@ impl Native {
             code.len(),
             start.elapsed()
         );
-        Some(Native { code, work, exits, cleared, constants, repeated: AtomicU32::new(0) })
+        let pixels = ops.iter().any(has_pixel);
+        Some(Native { code, work, exits, cleared, constants, pixels, repeated: AtomicU32::new(0) })
     }
 
     /// The first byte of the code, which takes a [`super::Context`] and returns the number of an exit.

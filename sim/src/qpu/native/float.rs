@@ -12,29 +12,60 @@
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value};
 
-use super::known::{CHECKED, FINITE, Floats, INF, Known, SIGN, ZERO};
+use super::known::{CHECKED, FINITE, Floats, INF, INTEGER, Known, SIGN, ZERO};
 use super::vector::{FLOATS, Vector, WORDS, Word};
 
 impl Vector<'_, '_> {
     /// What is known of a word here.
     pub(super) fn known(&self, word: Word) -> Known {
-        match self.memo.checked.contains(&word.value) {
-            true => Known {
-                below: Some(word.known.below.map_or(CHECKED, |below| below.min(CHECKED))),
+        match self.memo.checked.get(&word.value) {
+            Some(&checked) => Known {
+                below: Some(word.known.below.map_or(checked, |below| below.min(checked))),
                 ..word.known
             },
-            false => word.known,
+            None => word.known,
         }
     }
 
     /// If this is too large, what was computed does not count.
     fn check(&mut self, word: Word) {
-        self.memo.checked.insert(word.value);
+        self.memo.checked.entry(word.value).or_insert(CHECKED);
         let magnitude = self.build.ins().iadd(word.value, word.value);
+        self.suspect(magnitude);
+    }
+
+    /// If this is [`SUSPICIOUS`](super::known::SUSPICIOUS) or more, what was computed does not count.
+    fn suspect(&mut self, word: Value) {
         self.memo.suspects = Some(match self.memo.suspects {
-            Some(most) => self.build.ins().umax(most, magnitude),
-            None => magnitude,
+            Some(most) => self.build.ins().umax(most, word),
+            None => word,
         });
+    }
+
+    /// Whether a float is below 2^31, or is taken to be and looked at.
+    fn converts(&mut self, word: Word) -> bool {
+        let below = self.known(word).below;
+        if below.is_some_and(|below| below <= INTEGER) {
+            return true;
+        }
+        if self.floats == Floats::All {
+            return false;
+        }
+        self.memo.checked.insert(word.value, INTEGER);
+        let (magnitude, limit) =
+            (self.and_with(word.value, !SIGN), self.constant((127 + INTEGER as u32) << 23));
+        // NaNs are above, too.
+        let over = self.compare(IntCC::SignedGreaterThanOrEqual, magnitude, limit);
+        self.suspect(over);
+        true
+    }
+
+    /// Floats below 2^31 as integers; of others the results mean nothing.
+    pub(super) fn truncated(&mut self, floats: Value) -> Value {
+        match cfg!(target_arch = "x86_64") {
+            true => self.build.ins().x86_cvtt2dq(WORDS, floats),
+            false => self.build.ins().fcvt_to_sint_sat(WORDS, floats),
+        }
     }
 
     /// The bound of a result that cannot leave the finite floats, by those of its operands. One operand is looked at for that
@@ -214,7 +245,12 @@ impl Vector<'_, '_> {
         Word::of(self.words(float), Known::float_below(32))
     }
 
-    pub(super) fn ftoi(&mut self, a: Value) -> Value {
+    pub(super) fn ftoi(&mut self, operand: Word) -> Value {
+        if self.converts(operand) {
+            let x = self.float(operand.value);
+            return self.truncated(x);
+        }
+        let a = self.settled(operand);
         let x = self.float(a);
         let in_range = self.build.ins().fcvt_to_sint_sat(WORDS, x);
         let mantissa = self.and_with(a, 0x007f_ffff);

@@ -64,5 +64,8 @@ impl Known {
     }
 }
 
+/// [`Known::below`] of what is an integer of 32 bits when it is cut off.
+pub const INTEGER: i32 = 31;
+
 /// A suspect from here on is too large, or an infinity or a NaN.
 pub const SUSPICIOUS: u32 = ((CHECKED - ZERO + 1) as u32) << 24;

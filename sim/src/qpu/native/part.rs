@@ -43,6 +43,11 @@ pub fn has_uniform(op: &Op) -> bool {
     [op.port_a, op.port_b].contains(&Port::Uniform)
 }
 
+/// Whether an instruction reads a pixel coordinate.
+pub fn has_pixel(op: &Op) -> bool {
+    [op.port_a, op.port_b].into_iter().any(|port| matches!(port, Port::PixelX | Port::PixelY))
+}
+
 /// The parts of an instruction, in order.
 pub fn parts(op: &Op, mut add: impl FnMut(Part)) {
     if let Action::Branch(branch) = op.action {
@@ -87,7 +92,7 @@ pub fn parts(op: &Op, mut add: impl FnMut(Part)) {
 
 /// Whether machine code fetches it.
 fn is_inline(port: Port) -> bool {
-    matches!(port, Port::None | Port::Uniform | Port::Varying | Port::Imm(_))
+    matches!(port, Port::None | Port::Uniform | Port::Varying | Port::Imm(_) | Port::PixelX | Port::PixelY)
 }
 
 /// Sends results for peripherals to slots first and tells which. `None` if the instruction has to stay whole.

@@ -16,9 +16,8 @@ use crate::lanes::{Lanes, immediate};
 use crate::qpu::op::{Dest, Op, Port, extra, slot};
 use crate::qpu::ports::Coefficients;
 
-/// Vectors of four elements that are computed side by side: two keep the host's units busy and their values in its
-/// registers.
-const WIDTH: usize = 2;
+/// Vectors of four elements that are computed side by side: two where the host has registers for that.
+const WIDTH: usize = if cfg!(target_arch = "x86_64") { 1 } else { 2 };
 
 impl Emitter<'_> {
     /// Instructions without effects outside of the elements, a few elements after the other. Where floats leave the range in
@@ -183,9 +182,11 @@ impl Emitter<'_> {
         if elements.written & live & FLAGS == 0 {
             return;
         }
-        // Two vectors of four elements are a byte of the mask.
-        let byte = self.build.ins().ushr_imm(elements.offset, (WIDTH * VECTOR_BYTES).ilog2() as i64);
-        let byte = self.build.ins().iadd(self.qpu, byte);
+        // Flags of later vectors stay for those, or for the interpreter.
+        let element = self.build.ins().ireduce(types::I32, elements.offset);
+        let element = self.build.ins().ushr_imm(element, size_of::<u32>().ilog2() as i64);
+        let own = self.build.ins().iconst(types::I32, (1 << (4 * WIDTH)) - 1);
+        let own = self.build.ins().ishl(own, element);
         for (flag, at) in layout::FLAGS.into_iter().enumerate() {
             let mut bits = self.build.ins().iconst(types::I32, 0);
             for (i, flags) in elements.flags.iter().enumerate() {
@@ -194,7 +195,11 @@ impl Emitter<'_> {
                 let four = self.build.ins().ishl_imm(four, 4 * i as i64);
                 bits = self.build.ins().bor(bits, four);
             }
-            self.build.ins().istore8(trusted(), bits, byte, at as i32);
+            let bits = self.build.ins().ishl(bits, element);
+            let old = self.build.ins().uload16(types::I32, trusted(), self.qpu, at as i32);
+            let old = self.build.ins().band_not(old, own);
+            let bits = self.build.ins().bor(old, bits);
+            self.build.ins().istore16(trusted(), bits, self.qpu, at as i32);
         }
     }
 
@@ -286,6 +291,8 @@ impl Emitter<'_> {
                         behind = Some(c);
                         partial
                     }
+                    Port::PixelX => self.pixel(elements, 0, i).into(),
+                    Port::PixelY => self.pixel(elements, 1, i).into(),
                     _ => continue,
                 };
                 elements.slots[i][usize::from(s)] = Some(word);
@@ -326,6 +333,14 @@ impl Emitter<'_> {
         let at = index as usize * size_of::<Coefficients>() + offset_of!(Coefficients, c);
         let c = self.build.ins().load(types::I32, trusted().with_endianness(LITTLE), coefficients, at as i32);
         (sum.into(), self.splat(c, true))
+    }
+
+    /// A pixel coordinate.
+    fn pixel(&mut self, elements: &Elements, axis: usize, i: usize) -> Value {
+        let pixels = self.build.ins().load(ADDRESS, trusted(), self.context, context::PIXELS as i32);
+        let own = self.build.ins().iadd(pixels, elements.offset);
+        let at = axis * size_of::<Lanes>() + i * VECTOR_BYTES;
+        self.build.ins().load(WORDS, MemFlags::new().with_notrap(), own, at as i32)
     }
 
     /// Runs something on one vector's arithmetic.

@@ -126,7 +126,8 @@ impl Vector<'_, '_> {
         let scale = self.constant(((1 << FRACTION_BITS) as f32).to_bits());
         let (float, scale) = (self.float(magnitude), self.float(scale));
         let scaled = self.build.ins().fmul(float, scale);
-        let fixed = self.build.ins().fcvt_to_sint_sat(WORDS, scaled);
+        // Where it does not fit, it has overflowed already.
+        let fixed = self.truncated(scaled);
         let fixed = self.build.ins().bxor(fixed, negative);
         let fixed = self.and_with(fixed, 0x003f_ffff);
         let whole = self.shifted_right(fixed, FRACTION_BITS);

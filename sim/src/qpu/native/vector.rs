@@ -48,7 +48,7 @@ pub struct Memo {
     pub(super) halves: HashMap<Value, Value>,
     pub(super) orders: HashMap<Value, Value>,
     /// Floats that are taken to lie below [`CHECKED`].
-    pub(super) checked: HashSet<Value>,
+    pub(super) checked: HashMap<Value, i32>,
     /// The largest of their magnitudes, shifted left by one bit, if there is any.
     pub suspects: Option<Value>,
 }
@@ -271,7 +271,7 @@ impl Vector<'_, '_> {
                 let carry = carries.then(|| self.compare(IntCC::SignedGreaterThan, x, y));
                 return (Word::of(value, Known { word: None, ..a.known.or(b.known) }), carry);
             }
-            AddOp::Ftoi => self.ftoi(x).into(),
+            AddOp::Ftoi => self.ftoi(a).into(),
             AddOp::Itof => self.itof(x),
             AddOp::Add => self.build.ins().iadd(x, y).into(),
             AddOp::Sub => self.build.ins().isub(x, y).into(),

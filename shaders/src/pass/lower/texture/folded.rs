@@ -9,7 +9,6 @@ use super::level::{Level, Place};
 use super::{decode, direct, level, request, texel};
 use crate::binding::TextureValue;
 use crate::ir::{Lod, Op, Stage, Value};
-use crate::pass::rewrite::emitter::recip;
 
 /// How much nearer to the edge than the middle of the first and last texels lookups come, in texels: the filter would see the
 /// strip behind the edge where a coordinate is rounded. It has weights of 8 bits (textures.md §3).
@@ -68,10 +67,9 @@ pub fn texel(
 /// The unit's coordinates of a place in the image, in texels: along the axis that is cut from the middle of the first one, and
 /// from the image's edge along the other.
 fn in_texture(image: &mut Image<'_, '_>, along: Value, across: Value, axis: usize, level: &Level) -> Axes {
-    let step = image.value(TextureValue::FoldStep);
-    let per_texel = recip(image.b, step);
+    let (step, strips) = (image.value(TextureValue::FoldStep), image.value(TextureValue::FoldStrips));
     // Next to a cut either strip will do.
-    let strip = image.b.fmul(along, per_texel);
+    let strip = image.b.fmul(along, strips);
     let strip = direct::whole(image, strip);
     let strip = image.b.op(Op::SToF, &[strip]);
     let skipped = image.b.fmul(strip, step);
@@ -85,9 +83,8 @@ fn in_texture(image: &mut Image<'_, '_>, along: Value, across: Value, axis: usiz
         at.swap(0, 1);
     }
     for (c, of) in at.iter_mut().zip(0..) {
-        let size = image.value(TextureValue::FoldSize(of));
-        let per_texel = recip(image.b, size);
-        *c = image.b.fmul(*c, per_texel);
+        let texel = image.value(TextureValue::FoldTexel(of));
+        *c = image.b.fmul(*c, texel);
     }
     at
 }
