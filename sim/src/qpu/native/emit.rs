@@ -64,12 +64,38 @@ pub fn emit(ops: &[Op], address: u32, floats: Floats, convention: CallConv) -> O
     let blocks = traces.keys().map(|&start| (start, build.create_block())).collect();
     let (work, exits) = (Vec::new(), Vec::new());
     let pool = Pool::default();
-    let mut emitter =
-        Emitter { build, context, qpu, constants, service, floats, pool, blocks, live, work, exits };
+    let mut emitter = Emitter {
+        build,
+        context,
+        qpu,
+        constants,
+        service,
+        floats,
+        pool,
+        blocks,
+        live,
+        floating: 0,
+        floating_behind: BTreeMap::new(),
+        work,
+        exits,
+    };
     let first = emitter.blocks[&0];
     emitter.build.ins().jump(first, &[]);
     for (start, trace) in &traces {
+        // What is known behind the only trace that leads here.
+        let mut before =
+            traces.iter().filter(|(_, trace)| trace.then.successors().any(|next| next == *start));
+        let only = match (before.next(), before.next()) {
+            (Some((before, _)), None) if *start != 0 => Some(before),
+            _ => None,
+        };
+        emitter.floating = only.and_then(|before| emitter.floating_behind.get(before)).copied().unwrap_or(0);
         emitter.trace(*start, trace, &taken_apart[start]);
+        if let Then::Switched(_) = trace.then {
+            emitter.floating &= !lost();
+        }
+        let floating = emitter.floating;
+        emitter.floating_behind.insert(*start, floating);
     }
     let Emitter { mut build, live, pool, work, exits, .. } = emitter;
     build.seal_all_blocks();
@@ -104,6 +130,10 @@ pub struct Emitter<'f> {
     pub pool: Pool,
     pub blocks: BTreeMap<usize, Block>,
     pub live: Live,
+    /// Slots that hold floats with normal exponents, or zero, whoever computed them last.
+    pub floating: u128,
+    /// The same behind traces that are there.
+    pub floating_behind: BTreeMap<usize, u128>,
     pub work: Vec<Work>,
     pub exits: Vec<Exit>,
 }
@@ -139,6 +169,7 @@ impl Emitter<'_> {
                 }
                 part => self.perform_part(*at, *part, trace.ops.end),
             }
+            self.floating &= !part.changes();
             rest = others;
         }
         match trace.then {

@@ -52,10 +52,10 @@ impl Vector<'_, '_> {
             return false;
         }
         self.memo.checked.insert(word.value, INTEGER);
-        let (magnitude, limit) =
-            (self.and_with(word.value, !SIGN), self.constant((127 + INTEGER as u32) << 23));
+        let magnitude = self.and_with(word.value, !SIGN);
+        let most = self.constant(((127 + INTEGER as u32) << 23) - 1);
         // NaNs are above, too.
-        let over = self.compare(IntCC::SignedGreaterThanOrEqual, magnitude, limit);
+        let over = self.compare(IntCC::SignedGreaterThan, magnitude, most);
         self.suspect(over);
         true
     }
@@ -219,7 +219,7 @@ impl Vector<'_, '_> {
     ) -> (Word, Option<Value>) {
         let (known_a, known_b) = (self.known(a), self.known(b));
         let known = known_a.or(known_b);
-        if known.normal && known.below.is_some() {
+        if known.is_ordered() {
             // The host's own order, in the form that the code generator has one instruction for. Of zeros with different
             // signs either may be the result.
             let (x, y) = (self.float(a.value), self.float(b.value));

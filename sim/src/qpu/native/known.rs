@@ -23,6 +23,8 @@ pub struct Known {
     pub below: Option<i32>,
     /// Every element is this word.
     pub word: Option<u32>,
+    /// That it is normal and no NaN holds in the interpreter's results, too: nothing had to be looked at.
+    pub always: bool,
 }
 
 /// [`Known::below`] of all finite floats.
@@ -42,6 +44,7 @@ impl Known {
             number: word & !SIGN <= INF,
             below: (word & INF != INF).then_some(exponent as i32 + ZERO),
             word: Some(word),
+            always: true,
         }
     }
 
@@ -52,11 +55,17 @@ impl Known {
             number: self.number && other.number,
             below: self.below.zip(other.below).map(|(a, b)| a.max(b)),
             word: None,
+            always: self.always && other.always,
         }
     }
 
     /// A float that arithmetic made.
-    pub const FLOAT: Known = Known { normal: true, number: true, below: None, word: None };
+    pub const FLOAT: Known = Known { normal: true, number: true, below: None, word: None, always: true };
+
+    /// Whether it is a float that the host orders as a QPU does.
+    pub fn is_ordered(self) -> bool {
+        self.normal && (self.number || self.below.is_some())
+    }
 
     /// One that has such a bound.
     pub fn float_below(below: i32) -> Known {
@@ -66,6 +75,9 @@ impl Known {
 
 /// [`Known::below`] of what is an integer of 32 bits when it is cut off.
 pub const INTEGER: i32 = 31;
+
+/// Twice the magnitude of the smallest float with a normal exponent, as a word.
+pub const SMALLEST: u32 = 1 << 24;
 
 /// A suspect from here on is too large, or an infinity or a NaN.
 pub const SUSPICIOUS: u32 = ((CHECKED - ZERO + 1) as u32) << 24;

@@ -201,6 +201,14 @@ impl Part {
         }
     }
 
+    /// Slots that it may write, but for arithmetic.
+    pub fn changes(&self) -> u128 {
+        match self {
+            Part::Whole(_) => u128::MAX,
+            _ => bit(slot::R4) | bit(slot::R5) | bit(slot::PORT_A) | bit(slot::PORT_B),
+        }
+    }
+
     /// Whether it takes a word of the uniform stream.
     pub fn uniforms(&self) -> u32 {
         let Part::Alu(op) = self else { return 0 };

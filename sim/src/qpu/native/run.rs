@@ -7,10 +7,10 @@ use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, MemFlags, Value, types
 use vc4::qpu::{AddOp, Cond, MulOp, Pack, SmallImm};
 
 use super::emit::{ADDRESS, Emitter, LITTLE, trusted};
-use super::known::{CHECKED, Floats, Known, SUSPICIOUS};
+use super::known::{CHECKED, Floats, Known, SMALLEST, SUSPICIOUS};
 use super::layout::{self, VECTOR_BYTES, VECTORS, context};
-use super::part::{FLAGS, Part, bit, has_uniform, is_constant};
-use super::vector::{Memo, Vector, WORDS, Word};
+use super::part::{FLAGS, Part, bit, has_pixel, has_uniform, is_constant};
+use super::vector::{FLOATS, Memo, Vector, WORDS, Word};
 use super::work::Work;
 use crate::lanes::{Lanes, immediate};
 use crate::qpu::op::{Dest, Op, Port, extra, slot};
@@ -29,7 +29,7 @@ impl Emitter<'_> {
             .collect();
         let (again, done) = (self.build.create_block(), self.build.create_block());
         self.build.set_cold_block(again);
-        self.build.append_block_param(again, types::I32);
+        self.build.append_block_param(again, ADDRESS);
         let uniforms = run.iter().map(|(_, part)| part.uniforms()).sum::<u32>();
         let varyings = run.iter().map(|(_, part)| part.varyings()).sum::<u32>();
         let mut streams = Streams::default();
@@ -39,7 +39,11 @@ impl Emitter<'_> {
         if varyings > 0 {
             self.open_varyings(&mut streams, varyings, again);
         }
-        // The same code for each pair of vectors: half as much to compile, and to hold in the host's instruction cache.
+        if ops.iter().any(|(_, op)| has_pixel(op)) {
+            let pixels = self.build.ins().load(ADDRESS, trusted(), self.context, context::PIXELS as i32);
+            streams.pixels = Some(pixels);
+        }
+        // The same code for each vector or two: less to compile, and to hold in the host's instruction cache.
         let (body, behind) = (self.build.create_block(), self.build.create_block());
         self.build.append_block_param(body, ADDRESS);
         let start = self.build.ins().iconst(ADDRESS, 0);
@@ -55,6 +59,7 @@ impl Emitter<'_> {
         self.check(&elements, again);
         self.store(&mut elements, live);
         let written = elements.written;
+        self.floating = elements.floating(self.floating);
         let next = self.build.ins().iadd_imm(offset, (WIDTH * VECTOR_BYTES) as i64);
         let over = self.build.ins().icmp_imm(IntCC::Equal, next, (VECTORS * VECTOR_BYTES) as i64);
         self.build.ins().brif(over, behind, &[], body, &[BlockArg::Value(next)]);
@@ -68,7 +73,9 @@ impl Emitter<'_> {
         self.build.ins().jump(done, &[]);
 
         self.build.switch_to_block(again);
-        let first = self.build.block_params(again)[0];
+        let offset = self.build.block_params(again)[0];
+        let first = self.build.ins().ireduce(types::I32, offset);
+        let first = self.build.ins().ushr_imm(first, size_of::<u32>().ilog2() as i64);
         let work = self.work.len() as u32;
         let written = (0..slot::COUNT as u8 - 1).filter(|&s| written & bit(s) != 0).collect();
         self.work.push(Work::Run { ops, written });
@@ -77,30 +84,44 @@ impl Emitter<'_> {
         self.build.switch_to_block(done);
     }
 
-    /// Goes on where a condition holds; else the interpreter begins at an element.
-    fn go_on_if(&mut self, condition: Value, first: Value, again: Block) {
+    /// Goes on where a condition holds, which all elements share; else the interpreter does everything.
+    fn go_on_if(&mut self, condition: Value, again: Block) {
         let on = self.build.create_block();
+        let first = self.build.ins().iconst(ADDRESS, 0);
         self.build.ins().brif(condition, on, &[], again, &[BlockArg::Value(first)]);
         self.build.switch_to_block(on);
     }
 
-    /// Goes on where words that all elements share are no suspects, which are known in front of the loop.
-    fn go_on_if_usual(&mut self, words: impl Iterator<Item = (Value, i32)>, again: Block) {
+    /// Goes on where words that all elements share are no suspects, which are known in front of the loop; those which are
+    /// compared have normal exponents, too, or are zero.
+    fn go_on_if_usual(&mut self, words: impl Iterator<Item = (Value, i32, Use)>, again: Block) {
         let little = trusted().with_endianness(LITTLE);
-        let mut most = None;
-        for (address, at) in words {
+        // The largest of those that count from zero, and of those that count from the smallest float.
+        let mut most = [None; 2];
+        for (address, at, used) in words {
             let word = self.build.ins().load(types::I32, little, address, at);
             let magnitude = self.build.ins().iadd(word, word);
-            most = Some(match most {
+            let (magnitude, most) = match used {
+                Use::Other => continue,
+                Use::Sum => (magnitude, &mut most[0]),
+                Use::Order => {
+                    let above = self.build.ins().iadd_imm(magnitude, -i64::from(SMALLEST));
+                    let zero = self.build.ins().iconst(types::I32, 0);
+                    let is_zero = self.build.ins().icmp(IntCC::Equal, word, zero);
+                    (self.build.ins().select(is_zero, zero, above), &mut most[1])
+                }
+            };
+            *most = Some(match *most {
                 Some(most) => self.build.ins().umax(most, magnitude),
                 None => magnitude,
             });
         }
-        let Some(most) = most else { return };
-        let suspicious = self.build.ins().iconst(types::I32, i64::from(SUSPICIOUS));
-        let usual = self.build.ins().icmp(IntCC::UnsignedLessThan, most, suspicious);
-        let first = self.build.ins().iconst(types::I32, 0);
-        self.go_on_if(usual, first, again);
+        for (most, first) in most.into_iter().zip([0, SMALLEST]) {
+            let Some(most) = most else { continue };
+            let suspicious = self.build.ins().iconst(types::I32, i64::from(SUSPICIOUS - first));
+            let usual = self.build.ins().icmp(IntCC::UnsignedLessThan, most, suspicious);
+            self.go_on_if(usual, again);
+        }
     }
 
     /// The stream pointer, where the words are that it leads to, and whether so many are inside of memory.
@@ -118,11 +139,10 @@ impl Emitter<'_> {
 
     fn open_uniforms(&mut self, streams: &mut Streams, ops: &[(usize, Op)], count: u32, again: Block) {
         let (at, stream, inside) = self.next_uniforms(count);
-        let first = self.build.ins().iconst(types::I32, 0);
-        self.go_on_if(inside, first, again);
+        self.go_on_if(inside, again);
         if self.floats == Floats::Finite {
-            let float = ops.iter().filter(|(_, op)| has_uniform(op)).map(|(_, op)| takes_float(op));
-            let words = (0..).zip(float).filter(|(_, float)| *float).map(|(n, _)| (stream, n * 4));
+            let uses = ops.iter().filter(|(_, op)| has_uniform(op)).map(|(_, op)| use_of_uniform(op));
+            let words = (0..).zip(uses).map(|(n, used)| (stream, n * 4, used));
             self.go_on_if_usual(words, again);
         }
         streams.uniforms = Some(stream);
@@ -134,8 +154,7 @@ impl Emitter<'_> {
         let end = self.build.ins().iadd_imm(next, i64::from(count));
         let all = self.build.ins().load(types::I32, trusted(), self.context, context::COUNT as i32);
         let enough = self.build.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, all);
-        let first = self.build.ins().iconst(types::I32, 0);
-        self.go_on_if(enough, first, again);
+        self.go_on_if(enough, again);
         let index = self.build.ins().uextend(ADDRESS, next);
         let first = |this: &mut Self, at: usize, bytes: usize| {
             let start = this.build.ins().load(ADDRESS, trusted(), this.context, at as i32);
@@ -146,7 +165,7 @@ impl Emitter<'_> {
         let coefficients = first(self, context::COEFFICIENTS, size_of::<Coefficients>());
         if self.floats == Floats::Finite {
             let at = |n: usize| (n * size_of::<Coefficients>() + offset_of!(Coefficients, c)) as i32;
-            self.go_on_if_usual((0..count as usize).map(|n| (coefficients, at(n))), again);
+            self.go_on_if_usual((0..count as usize).map(|n| (coefficients, at(n), Use::Sum)), again);
         }
         streams.varyings = Some([partial, coefficients]);
         streams.varyings_behind = Some(end);
@@ -157,13 +176,12 @@ impl Emitter<'_> {
         let suspects: Vec<Value> = elements.memos.iter().filter_map(|memo| memo.suspects).collect();
         let Some((&first, others)) = suspects.split_first() else { return };
         let most = others.iter().fold(first, |most, &other| self.build.ins().umax(most, other));
-        let limit = self.on_constants(|v| v.constant(SUSPICIOUS - 1));
-        let suspicious = self.build.ins().icmp(IntCC::UnsignedGreaterThan, most, limit);
+        let limit = self.on_constants(|v| v.constant(SUSPICIOUS));
+        let suspicious = self.build.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, most, limit);
         let any = self.build.ins().vany_true(suspicious);
-        let none = self.build.ins().icmp_imm(IntCC::Equal, any, 0);
-        let first = self.build.ins().ireduce(types::I32, elements.offset);
-        let first = self.build.ins().ushr_imm(first, 2);
-        self.go_on_if(none, first, again);
+        let on = self.build.create_block();
+        self.build.ins().brif(any, again, &[BlockArg::Value(elements.offset)], on, &[]);
+        self.build.switch_to_block(on);
     }
 
     /// Puts what is looked at later into the QPU.
@@ -188,13 +206,19 @@ impl Emitter<'_> {
         let own = self.build.ins().iconst(types::I32, (1 << (4 * WIDTH)) - 1);
         let own = self.build.ins().ishl(own, element);
         for (flag, at) in layout::FLAGS.into_iter().enumerate() {
-            let mut bits = self.build.ins().iconst(types::I32, 0);
+            let mut bits = None;
             for (i, flags) in elements.flags.iter().enumerate() {
                 let Some(mask) = flags[flag] else { continue };
                 let four = self.build.ins().vhigh_bits(types::I32, mask);
-                let four = self.build.ins().ishl_imm(four, 4 * i as i64);
-                bits = self.build.ins().bor(bits, four);
+                bits = Some(match bits {
+                    Some(bits) => {
+                        let four = self.build.ins().ishl_imm(four, 4 * i as i64);
+                        self.build.ins().bor(bits, four)
+                    }
+                    None => four,
+                });
             }
+            let Some(bits) = bits else { continue };
             let bits = self.build.ins().ishl(bits, element);
             let old = self.build.ins().uload16(types::I32, trusted(), self.qpu, at as i32);
             let old = self.build.ins().band_not(old, own);
@@ -217,7 +241,8 @@ impl Emitter<'_> {
                 }
             }
         } else {
-            self.build.ins().load(WORDS, trusted(), elements.registers, layout::register(s, i)).into()
+            let value = self.build.ins().load(WORDS, trusted(), elements.registers, layout::register(s, i));
+            Word::of(value, if self.floating & bit(s) != 0 { Known::FLOAT } else { Known::default() })
         };
         elements.slots[i][usize::from(s)] = Some(word);
         word
@@ -268,7 +293,7 @@ impl Emitter<'_> {
 
     /// One instruction on the elements of a group.
     fn alu(&mut self, elements: &mut Elements, op: &Op) {
-        let uniform = has_uniform(op).then(|| self.uniform(elements, takes_float(op)));
+        let uniform = has_uniform(op).then(|| self.uniform(elements, use_of_uniform(op)));
         let varying = [op.port_a, op.port_b].contains(&Port::Varying).then(|| elements.next_varying());
         for i in 0..WIDTH {
             let mut behind = None;
@@ -304,20 +329,24 @@ impl Emitter<'_> {
         }
     }
 
-    fn uniform(&mut self, elements: &mut Elements, checked: bool) -> Word {
+    fn uniform(&mut self, elements: &mut Elements, used: Use) -> Word {
         let Some(stream) = elements.streams.uniforms else {
             unreachable!("the run has counted its uniforms")
         };
         let at = elements.uniforms as i32 * 4;
         elements.uniforms += 1;
-        let word = self.build.ins().load(types::I32, trusted().with_endianness(LITTLE), stream, at);
-        self.splat(word, checked)
+        self.in_all(stream, at, used)
     }
 
-    /// A word of the host's in all elements; it was looked at where infinities need not be expected.
-    fn splat(&mut self, word: Value, checked: bool) -> Word {
-        let below = (checked && self.floats == Floats::Finite).then_some(CHECKED);
-        Word::of(self.build.ins().splat(WORDS, word), Known { below, ..Known::default() })
+    /// A word in memory in all elements; it was looked at where infinities need not be expected.
+    fn in_all(&mut self, address: Value, at: i32, used: Use) -> Word {
+        // As a float, as the host loads those to all elements in one step.
+        let word = self.build.ins().load(types::F32, trusted().with_endianness(LITTLE), address, at);
+        let word = self.build.ins().splat(FLOATS, word);
+        let finite = self.floats == Floats::Finite;
+        let below = (finite && used != Use::Other).then_some(CHECKED);
+        let known = Known { below, normal: finite && used == Use::Order, ..Known::default() };
+        Word::of(self.on_constants(|v| v.words(word)), known)
     }
 
     /// The next varying's partial sum and what r5 shows behind it.
@@ -331,13 +360,12 @@ impl Emitter<'_> {
         let partial = self.build.ins().iadd(partial, elements.offset);
         let sum = self.build.ins().load(WORDS, loose, partial, at as i32);
         let at = index as usize * size_of::<Coefficients>() + offset_of!(Coefficients, c);
-        let c = self.build.ins().load(types::I32, trusted().with_endianness(LITTLE), coefficients, at as i32);
-        (sum.into(), self.splat(c, true))
+        (sum.into(), self.in_all(coefficients, at as i32, Use::Sum))
     }
 
     /// A pixel coordinate.
     fn pixel(&mut self, elements: &Elements, axis: usize, i: usize) -> Value {
-        let pixels = self.build.ins().load(ADDRESS, trusted(), self.context, context::PIXELS as i32);
+        let Some(pixels) = elements.streams.pixels else { unreachable!("the run has looked for its pixels") };
         let own = self.build.ins().iadd(pixels, elements.offset);
         let at = axis * size_of::<Lanes>() + i * VECTOR_BYTES;
         self.build.ins().load(WORDS, MemFlags::new().with_notrap(), own, at as i32)
@@ -459,12 +487,29 @@ impl Emitter<'_> {
     }
 }
 
-/// Whether a sum or product has a port's word as an operand.
-fn takes_float(op: &Op) -> bool {
+/// What an instruction does with a word that all elements share.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// It takes the smaller or the larger one of that and another float, and may add and multiply it, too.
+    Order,
+    /// It adds or multiplies it.
+    Sum,
+    /// It is no float to it.
+    Other,
+}
+
+/// What an instruction does with the uniform that it reads.
+fn use_of_uniform(op: &Op) -> Use {
     let ports = [(op.port_a, slot::PORT_A), (op.port_b, slot::PORT_B)];
     let of_port = |s: u8| ports.contains(&(Port::Uniform, s));
-    let adds = matches!(op.add, AddOp::Fadd | AddOp::Fsub) && (of_port(op.add_a) || of_port(op.add_b));
-    adds || op.mul == MulOp::Fmul && (of_port(op.mul_a) || of_port(op.mul_b))
+    let added = of_port(op.add_a) || of_port(op.add_b);
+    let multiplied = op.mul == MulOp::Fmul && (of_port(op.mul_a) || of_port(op.mul_b));
+    match op.add {
+        AddOp::Fmin | AddOp::Fmax if added => Use::Order,
+        AddOp::Fadd | AddOp::Fsub if added => Use::Sum,
+        _ if multiplied => Use::Sum,
+        _ => Use::Other,
+    }
 }
 
 /// Where a run finds its uniforms and varyings.
@@ -477,6 +522,8 @@ struct Streams {
     /// The addresses of the first varying's partial sums and coefficients.
     varyings: Option<[Value; 2]>,
     varyings_behind: Option<Value>,
+    /// The address of pixel coordinates.
+    pixels: Option<Value>,
 }
 
 /// What is known of a group of vectors in the course of a run.
@@ -515,6 +562,16 @@ impl Elements {
     fn next_varying(&mut self) -> u32 {
         self.varyings += 1;
         self.varyings - 1
+    }
+
+    /// Of the slots that held floats before, and those that were written, which do now, whatever was looked at.
+    fn floating(&self, before: u128) -> u128 {
+        let is_float = |word: &Option<Word>| {
+            word.is_some_and(|Word { known, .. }| known.always && known.normal && known.number)
+        };
+        let holds = |s: usize| self.slots.iter().all(|slots| is_float(&slots[s]));
+        let written = (0..slot::COUNT - 1).filter(|&s| self.written & bit(s as u8) != 0);
+        written.fold(before, |all, s| if holds(s) { all | bit(s as u8) } else { all & !bit(s as u8) })
     }
 
     fn set(&mut self, s: u8, i: usize, word: Word) {

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use vc4::qpu::sfu::{SfuOp, Table};
 
 use super::known::{INF, Known, SIGN};
-use super::vector::{BYTES, FLOATS, HALVES, Vector, WORDS, Word};
+use super::vector::{BYTES, FLOATS, HALVES, Vector, Word};
 
 /// Fraction bits of a float, and the bits themselves.
 const MANTISSA_BITS: i64 = 23;

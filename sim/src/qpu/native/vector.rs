@@ -1,7 +1,7 @@
 //! Four elements at a time: the meaning of `vc4::qpu::alu` in the compiler's instructions. Sums, products and comparisons of floats
 //! are in [`super::float`].
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Endianness, InstBuilder, MemFlags, Type, Value, types};
@@ -265,6 +265,10 @@ impl Vector<'_, '_> {
         let word: Word = match op {
             AddOp::Nop | AddOp::Fadd | AddOp::Fsub | AddOp::Fmin | AddOp::Fmax => self.zero().into(),
             AddOp::Fminabs | AddOp::Fmaxabs => {
+                if x == y {
+                    let carry = carries.then(|| self.zero());
+                    return (Word::of(self.and_with(x, !SIGN), Known { word: None, ..a.known }), carry);
+                }
                 let (x, y) = (self.and_with(x, !SIGN), self.and_with(y, !SIGN));
                 let least = op == AddOp::Fminabs;
                 let value = if least { self.build.ins().smin(x, y) } else { self.build.ins().smax(x, y) };
