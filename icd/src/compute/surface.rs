@@ -15,7 +15,7 @@ use vc4_shaders_cpu::{RowTexel, Rows};
 use super::texel::{Codec, Raw};
 use crate::foundation::error::Error;
 use crate::objects::buffer::BufferView;
-use crate::objects::image::Fold;
+use crate::objects::fold::Fold;
 use crate::objects::image_view::ImageView;
 use crate::objects::placement::Placement;
 

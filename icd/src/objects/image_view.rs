@@ -5,7 +5,8 @@ use std::sync::Arc;
 use ash::vk;
 
 use super::device::Device;
-use super::image::{CUBE_FACES, Fold, Image};
+use super::fold::Fold;
+use super::image::{CUBE_FACES, Image};
 use super::memory::Binding;
 use super::placement::Placement;
 use crate::foundation::error::Error;

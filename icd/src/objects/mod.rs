@@ -7,6 +7,7 @@ pub mod conversion;
 pub mod descriptor;
 pub mod device;
 pub mod display;
+pub mod fold;
 pub mod heap;
 pub mod image;
 pub mod image_view;

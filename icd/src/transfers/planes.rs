@@ -6,7 +6,8 @@ use std::sync::Arc;
 use ash::vk;
 
 use crate::foundation::error::Error;
-use crate::objects::image::{FoldPiece, Image};
+use crate::objects::fold::FoldPiece;
+use crate::objects::image::Image;
 
 /// Makes what a region says of an image say it of the image that its aspect is, and returns that.
 pub fn resolve(

@@ -1,6 +1,6 @@
 //! VkImage: a layout and the memory it lies in.
 
-mod fold;
+mod folded;
 mod planes;
 mod shared;
 
@@ -21,11 +21,10 @@ use crate::foundation::format::{FormatRow, ImageQuery, Storage, Stored, plane_of
 use crate::foundation::handle::Object;
 use crate::foundation::name::Name;
 use crate::objects::device::Device;
+use crate::objects::fold::Fold;
 use crate::objects::memory::{Binding, DeviceMemory, Home};
 use crate::objects::memory_type::MemoryType;
 use crate::objects::placement::Placement;
-
-pub use fold::{Fold, FoldPiece};
 
 /// Texture bases have no bits below a page (textures.md §2).
 const ALIGNMENT: u64 = 4096;

@@ -6,7 +6,7 @@ use vc4::cl::words::Wrap;
 
 use super::image::{Axes, Components, Image, Operands};
 use super::level::{Level, Place};
-use super::{decode, direct, level, request, texel};
+use super::{decode, direct, level, request};
 use crate::binding::TextureValue;
 use crate::ir::{Lod, Op, Stage, Value};
 
@@ -57,7 +57,7 @@ pub fn texel(
     let half = image.float(0.5);
     let across = image.b.fadd(at[1 - axis], half);
     let at = in_texture(image, at[axis], across, axis, level);
-    let texel = texel::looked_up_at_level(image, &at, level);
+    let texel = request::at_level(image, &at, level);
     match inside {
         Some(inside) => decode::or_border(image, inside, texel),
         None => texel,

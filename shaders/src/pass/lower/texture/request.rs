@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::decode;
 use super::image::{Axes, Components, Image};
+use super::level::Level;
 use crate::binding::{Lookup, TextureValue};
 use crate::ir::{ImageDim, Lod, Op, TmuR, Value};
 use crate::state::TextureAccess;
@@ -35,4 +36,14 @@ pub fn looked_up(
     let lookup = Lookup { texture: image.texture, texels };
     let word = image.b.op(Op::TmuSample { lookup, r, lod }, &args);
     decode::decoded(image, &[word])
+}
+
+/// The components of a single texel of a level.
+pub fn at_level(image: &mut Image<'_, '_>, at: &Axes, level: &Level) -> Components {
+    let base = image.value(TextureValue::BaseLevel);
+    let number = match level.number {
+        Some(number) => image.b.fadd(number, base),
+        None => base,
+    };
+    looked_up(image, at, true, Lod::Explicit, Some(number))
 }

@@ -7,7 +7,7 @@ use super::image::{Axes, Components, Image};
 use super::level::{Level, Place};
 use super::{decode, direct, face, folded, level, request};
 use crate::binding::TextureValue;
-use crate::ir::{Fetch, ImageDim, Lod, Op, Value};
+use crate::ir::{Fetch, ImageDim, Op, Value};
 use crate::state::TextureAccess;
 
 /// The components of a texel.
@@ -39,7 +39,7 @@ fn texel_of_unit(image: &mut Image<'_, '_>, place: &Place<'_>, level: &Level) ->
         }
         _ => (0..2).map(|axis| centre(image, place.at[axis], level, axis)).collect(),
     };
-    looked_up_at_level(image, &at, level)
+    request::at_level(image, &at, level)
 }
 
 /// A texel of a face, or of a layer that is one to the texture unit.
@@ -58,7 +58,7 @@ fn texel_of_face(image: &mut Image<'_, '_>, place: &Place<'_>, level: &Level, wr
             face::direction_of(image, &face, on_face, false)
         }
     };
-    let texel = looked_up_at_level(image, &direction, level);
+    let texel = request::at_level(image, &direction, level);
     match inside {
         Some(inside) => decode::or_border(image, inside, texel),
         None => texel,
@@ -70,15 +70,6 @@ fn centre(image: &mut Image<'_, '_>, texel: Value, level: &Level, axis: usize) -
     let half = image.float(0.5);
     let middle = image.b.fadd(texel, half);
     image.b.fmul(middle, level.inverse[axis])
-}
-
-pub fn looked_up_at_level(image: &mut Image<'_, '_>, at: &Axes, level: &Level) -> Components {
-    let base = image.value(TextureValue::BaseLevel);
-    let number = match level.number {
-        Some(number) => image.b.fadd(number, base),
-        None => base,
-    };
-    request::looked_up(image, at, true, Lod::Explicit, Some(number))
 }
 
 /// OpImageFetch and reads of storage images, input attachments and texel buffers.
