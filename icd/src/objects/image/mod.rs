@@ -280,9 +280,9 @@ impl Image {
 
     /// Bytes in all.
     pub fn size(&self) -> u64 {
-        match self.planes.iter().map(|(start, plane)| start + plane.size()).max() {
+        let others = self.planes.iter().map(|(start, plane)| start + plane.size()).max();
+        match others.or_else(|| self.folded.as_ref().map(|(_, texture)| texture.size())) {
             Some(end) => end,
-            None if self.folded.is_some() => self.folded.iter().map(|(_, texture)| texture.size()).sum(),
             None => u64::from(self.stored.planes() - 1) * self.plane_stride + self.plane_size(),
         }
     }

@@ -10,8 +10,8 @@ use super::{decode, direct, level, request};
 use crate::binding::TextureValue;
 use crate::ir::{Lod, Op, Stage, Value};
 
-/// How much nearer to the edge than the middle of the first and last texels lookups come, in texels: the filter would see the
-/// strip behind the edge where a coordinate is rounded. It has weights of 8 bits (textures.md §3).
+/// How far from the middle of the first and last texels lookups stay, away from the edge, in texels: where a coordinate is
+/// rounded, the filter would see the strip behind the edge. Its weights are coarser than that (textures.md §2).
 const MARGIN: f32 = 1.0 / 512.0;
 
 /// A sample that the texture unit filters. There is one level.

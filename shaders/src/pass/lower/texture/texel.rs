@@ -16,7 +16,11 @@ pub fn texel(image: &mut Image<'_, '_>, place: &Place<'_>, level: &Level) -> Com
         TextureAccess::Unit => texel_of_unit(image, place, level),
         TextureAccess::Direct { bytes, wrap } => direct::texel_in_memory(image, place, level, bytes, wrap),
         TextureAccess::Faces { wrap } => texel_of_face(image, place, level, wrap),
-        TextureAccess::Folded { axis, wrap } => folded::texel(image, place, level, axis, wrap),
+        TextureAccess::Folded { axis, wrap } if image.dim == ImageDim::D2 => {
+            folded::texel(image, place, level, axis, wrap)
+        }
+        // Views of other kinds are no folded ones.
+        TextureAccess::Folded { .. } => texel_of_unit(image, place, level),
         // No sampler sees samples; a program that samples such an image all the same gets the first one.
         TextureAccess::Samples => {
             let at = [0, 1].map(|axis| direct::whole(image, place.at[axis]));

@@ -13,7 +13,8 @@ const JUST_MINIFIED: f32 = 1.0 / 1024.0;
 
 /// A sample that the texture unit filters.
 pub fn sampled(image: &mut Image<'_, '_>, operands: &Operands<'_>) -> Components {
-    if let TextureAccess::Folded { axis, .. } = image.key.access {
+    // Views of other kinds are no folded ones.
+    if let (TextureAccess::Folded { axis, .. }, ImageDim::D2) = (image.key.access, image.dim) {
         return folded::sampled(image, operands, axis);
     }
     let at = unit_coordinates(image, operands.coordinates);
