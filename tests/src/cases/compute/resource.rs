@@ -294,8 +294,11 @@ impl Bound {
         components: vk::ComponentMapping,
     ) -> Result<vk::ImageView, Error> {
         let [width, height, depth] = shape.size;
-        let copies = vk::ImageUsageFlags::TRANSFER_SRC | vk::ImageUsageFlags::TRANSFER_DST;
-        let usage = if written { vk::ImageUsageFlags::STORAGE } else { vk::ImageUsageFlags::SAMPLED };
+        // Only what is written is read back.
+        let usage = match written {
+            true => vk::ImageUsageFlags::STORAGE | vk::ImageUsageFlags::TRANSFER_SRC,
+            false => vk::ImageUsageFlags::SAMPLED,
+        };
         let cube = matches!(shape.ty, vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY);
         let flags = if cube { vk::ImageCreateFlags::CUBE_COMPATIBLE } else { vk::ImageCreateFlags::empty() };
         let create = vk::ImageCreateInfo::default()
@@ -307,7 +310,7 @@ impl Bound {
             .array_layers(shape.layers)
             .samples(vk::SampleCountFlags::TYPE_1)
             .tiling(vk::ImageTiling::OPTIMAL)
-            .usage(usage | copies);
+            .usage(usage | vk::ImageUsageFlags::TRANSFER_DST);
         let image = lab.image(&create)?;
         let number = self.images.len() as u32;
         let content: Vec<u8> = (0..shape.levels)

@@ -228,6 +228,7 @@ fn others() -> impl Iterator<Item = Case> {
     let linear = Look { filter: vk::Filter::LINEAR, ..Look::default() };
     let repeat = Look { wrap: vk::SamplerAddressMode::REPEAT, ..linear };
     let flat = Shape::flat(19, 33);
+    let panels = Shape { levels: 2, ..Shape::flat(6001, 3) };
     let plain = |name: &str, look: &str, resource| case(name.into(), "sampler2D", look, "vec4", resource);
     let shadow = Look { compare: Some(vk::CompareOp::LESS), ..Look::default() };
     let swizzled = vk::ComponentMapping {
@@ -255,7 +256,8 @@ fn others() -> impl Iterator<Item = Case> {
             Resource::sampled(RGBA, flat, repeat),
         )
         .floats(DECODED),
-        plain("panels", "textureLod(t, p.xy, 0.0)", Resource::sampled(RGBA, Shape::flat(6001, 3), repeat))
+        plain("panels", "textureLod(t, p.xy, 0.0)", Resource::sampled(RGBA, panels, repeat)).floats(FILTERED),
+        plain("folded", "textureLod(t, p.xy, 0.0)", Resource::sampled(RGBA, Shape::flat(6001, 3), repeat))
             .floats(FILTERED),
         plain("gather", "textureGather(t, p.xy, 2)", Resource::sampled(RGBA, flat, repeat)).floats(DECODED),
         plain(
