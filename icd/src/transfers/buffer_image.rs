@@ -6,6 +6,7 @@ use ash::vk;
 
 use super::download::download;
 use super::drawn::{self, Work};
+use super::folds;
 use super::pieces::{CopyPieces, Piece, way};
 use super::planes;
 use super::texels::{Part, slices};
@@ -70,7 +71,7 @@ impl CopyBufferImage {
         to_image: bool,
     ) -> Result<impl Iterator<Item = CopyBufferImage>, Error> {
         let (image, regions) = match to_image {
-            true => planes::unfolded(
+            true => folds::unfolded(
                 image,
                 regions,
                 |region| (region.image_offset, region.image_extent),

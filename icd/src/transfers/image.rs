@@ -7,6 +7,7 @@ use ash::vk;
 use super::by_buffer;
 use super::conversion::Conversion;
 use super::drawn::{self, Work};
+use super::folds;
 use super::planes;
 use super::samples::{Becomes, samples};
 use super::scaled::{self, Slice, Span, Way};
@@ -34,12 +35,12 @@ impl CopyImage {
         dst: &Arc<Image>,
         regions: &[vk::ImageCopy],
     ) -> Result<Vec<CopyImage>, Error> {
-        let (dst, regions) = planes::unfolded(
+        let (dst, regions) = folds::unfolded(
             dst,
             regions,
             |region| (region.dst_offset, region.extent),
             |region, skipped, dst_offset, extent| vk::ImageCopy {
-                src_offset: planes::moved(region.src_offset, skipped),
+                src_offset: folds::moved(region.src_offset, skipped),
                 dst_offset,
                 extent,
                 ..*region

@@ -5,7 +5,7 @@
 //! `worth` it. What the tile buffer moves without changing it, `tiles` leaves to it, and keeps what is `beside`; other copies are rectangles that `programs` fill with what they look up (`drawn`): words of
 //! images (`words`) from a buffer (`upload`), words of a buffer (`strips`) from an image (`download`), or pixels from another
 //! image (`scaled`). What is no one step goes `by_buffer`; what is no picture of words is drawn in `lines`, and `samples` where they
-//! lie. Programs know the `form` of texels, what `blocks` hold (`etc2`), and how those are `packed` that `sampling` makes.
+//! lie. Programs know the `form` of texels, what `blocks` hold (`etc2`), where pieces of images lie that are longer than textures (`folds`), and how those are `packed` that `sampling` makes.
 
 mod beside;
 pub mod blit;
@@ -20,6 +20,7 @@ mod drawn;
 mod etc2;
 pub mod event;
 pub mod fill;
+mod folds;
 mod form;
 pub mod image;
 mod lines;

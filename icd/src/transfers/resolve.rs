@@ -11,7 +11,7 @@ use vc4::state::{ColorKind, PixelRect};
 
 use super::conversion::Conversion;
 use super::drawn::{self, Work};
-use super::planes;
+use super::folds;
 use super::programs::{self, COLUMN_AT, Choice, ROW_AT};
 use super::texels::{Part, layers};
 use super::words::Words;
@@ -41,12 +41,12 @@ impl Resolve {
     /// # Errors
     /// The images are not a multisampled one and one of the same format with one sample, or a region leaves them.
     pub fn new(src: &Arc<Image>, dst: &Arc<Image>, regions: &[vk::ImageResolve]) -> Result<Resolve, Error> {
-        let (dst, regions) = planes::unfolded(
+        let (dst, regions) = folds::unfolded(
             dst,
             regions,
             |region| (region.dst_offset, region.extent),
             |region, skipped, dst_offset, extent| vk::ImageResolve {
-                src_offset: planes::moved(region.src_offset, skipped),
+                src_offset: folds::moved(region.src_offset, skipped),
                 dst_offset,
                 extent,
                 ..*region

@@ -47,7 +47,7 @@ pub struct Memo {
     pub(super) numbers: HashMap<Value, Value>,
     pub(super) halves: HashMap<Value, Value>,
     pub(super) orders: HashMap<Value, Value>,
-    /// Floats that are taken to lie below [`CHECKED`].
+    /// Floats that were looked at, and the power of two that their magnitudes are taken to lie below.
     pub(super) checked: HashMap<Value, i32>,
     /// The largest of their magnitudes, shifted left by one bit, if there is any.
     pub suspects: Option<Value>,
