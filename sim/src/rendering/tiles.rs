@@ -32,26 +32,15 @@ pub fn run(
         None => Vec::new(),
     };
     let frame = Frame { memory, facts, binned, prepared: &prepared, empty: stats.part() };
-    // Behind a faulty segment nothing needs to run: the first fault in list order is the job's.
-    let faulty = AtomicUsize::new(usize::MAX);
-    let run = |worker: &mut Worker, (number, segment): (usize, &Segment)| {
-        if number > faulty.load(Relaxed) {
-            return Ok(Stats::default());
-        }
-        let result = frame.segment(worker, segment);
-        if result.is_err() {
-            faulty.fetch_min(number, Relaxed);
-        }
-        result
-    };
-    let results: Vec<Result<Stats, JobError>> = if must_run_in_order(segments) {
+    if must_run_in_order(segments) {
         let mut worker = Worker::new(facts);
-        segments.iter().enumerate().map(|segment| run(&mut worker, segment)).collect()
+        for segment in segments {
+            stats.merge(frame.segment(&mut worker, segment)?);
+        }
     } else {
-        segments.par_iter().enumerate().map_init(|| Worker::new(facts), run).collect()
-    };
-    for result in results {
-        stats.merge(result?);
+        for result in side_by_side(&frame, segments) {
+            stats.merge(result?);
+        }
     }
     let model = stats.caches.unwrap_or_default();
     let tile_clocks = (stats.tile_accesses as f64 * model.tile_access) as u64;
@@ -60,6 +49,32 @@ pub fn run(
     let idle = idle_clocks(&stats.counters, model.quad);
     stats.counters.add(Event::QpuIdle, idle);
     Ok(stats)
+}
+
+/// Runs segments on all threads of the pool. Their work differs, so each thread takes the next one that nobody has.
+fn side_by_side(frame: &Frame, segments: &[Segment]) -> Vec<Result<Stats, JobError>> {
+    let next = AtomicUsize::new(0);
+    // Behind a faulty segment nothing needs to run: the first fault in list order is the job's.
+    let faulty = AtomicUsize::new(usize::MAX);
+    let threads = rayon::current_num_threads().min(segments.len());
+    let run = |_| {
+        let mut worker = Worker::new(frame.facts);
+        let mut results = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Relaxed);
+            let Some(segment) = segments.get(number).filter(|_| number <= faulty.load(Relaxed)) else {
+                return results;
+            };
+            let result = frame.segment(&mut worker, segment);
+            if result.is_err() {
+                faulty.fetch_min(number, Relaxed);
+            }
+            results.push((number, result));
+        }
+    };
+    let mut results: Vec<_> = (0..threads).into_par_iter().with_max_len(1).flat_map_iter(run).collect();
+    results.sort_unstable_by_key(|(number, _)| *number);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Shades the vertices of every draw that a rendered tile refers to.
