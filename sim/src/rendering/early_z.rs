@@ -4,9 +4,9 @@
 //! wrong about it is a finding.
 
 use vc4::cl::packets::CompareFunc;
-use vc4::hw::{DEPTH_MAX, TILE_PX};
+use vc4::hw::DEPTH_MAX;
 
-use super::tlb::{Samples, Tile};
+use super::tlb::{Samples, TILE_SAMPLES, Tile};
 use crate::stats::Note;
 
 /// Programs that compute depth.
@@ -23,24 +23,24 @@ pub const STENCIL: Note = Note {
     text: "early Z is off when a failing depth test changes the stencil",
 };
 
-const QUADS_PER_ROW: usize = TILE_PX as usize / 2;
+/// Of a tile.
+const QUADS: usize = TILE_SAMPLES / 4;
 
 /// The largest depth of each quad of a tile.
 pub struct Shadow {
-    max: Box<[u32; QUADS_PER_ROW * QUADS_PER_ROW]>,
+    max: Box<[u32; QUADS]>,
 }
 
 impl Default for Shadow {
     fn default() -> Shadow {
-        Shadow { max: Box::new([DEPTH_MAX; QUADS_PER_ROW * QUADS_PER_ROW]) }
+        Shadow { max: Box::new([DEPTH_MAX; QUADS]) }
     }
 }
 
 /// Place of the quad whose first pixel has this index in a tile without multisampling.
 #[inline]
 fn quad_of(pixel: usize) -> usize {
-    let (x, y) = (pixel % TILE_PX as usize, pixel / TILE_PX as usize);
-    (y / 2 * QUADS_PER_ROW + x / 2) % (QUADS_PER_ROW * QUADS_PER_ROW)
+    pixel / 4 % QUADS
 }
 
 impl Shadow {
@@ -54,19 +54,17 @@ impl Shadow {
         if tile.multisample() {
             return;
         }
-        for y in (0..TILE_PX).step_by(2) {
-            for x in (0..TILE_PX).step_by(2) {
-                self.update(tile.zs(), tile.pixel(x, y));
-            }
+        for quad in 0..QUADS {
+            self.update(tile.zs(), quad * 4);
         }
     }
 
     /// The quad with this first pixel was written.
     #[inline]
     pub fn update(&mut self, zs: &Samples, pixel: usize) {
-        let below = pixel + TILE_PX as usize;
-        let at = |i: usize| zs[i % zs.len()] >> 8;
-        self.max[quad_of(pixel)] = at(pixel).max(at(pixel + 1)).max(at(below)).max(at(below + 1));
+        let quad = quad_of(pixel);
+        let at = |i: usize| zs[quad * 4 + i] >> 8;
+        self.max[quad] = at(0).max(at(1)).max(at(2)).max(at(3));
     }
 
     /// Whether no pixel of the quad can pass that lies at `z` or farther.
@@ -89,7 +87,7 @@ mod tests {
     fn a_quad_is_dropped_behind_its_farthest_pixel() {
         let (mut shadow, mut tile) = (Shadow::default(), Tile::default());
         let pixel = tile.pixel(2, 4);
-        for (at, z) in [(0, 5), (1, 9), (64, 3), (65, 4)] {
+        for (at, z) in [(0, 5), (1, 9), (2, 3), (3, 4)] {
             tile.zs_mut()[pixel + at] = z << 8 | 0xff;
         }
         shadow.update(tile.zs(), pixel);

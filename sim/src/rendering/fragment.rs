@@ -7,7 +7,9 @@ use vc4::hw::{DEPTH_MAX, LANES, SUBPIXELS, sample_positions_4x};
 
 use super::early_z::{self, Shadow};
 use super::pse::{Plane, Prepared, Primitive};
-use super::tlb::{BatchTest, ClearValues, DepthMode, Stencil, TILE_SAMPLES, Tile};
+use super::tlb::{
+    BatchTest, ClearValues, DepthMode, QUADS, Stencil, TILE_SAMPLES, Tile, first_sample, quad_mut,
+};
 use crate::binning::{BinnedPrimitive, Draw};
 use crate::error::JobError;
 use crate::geometry::Rect;
@@ -18,9 +20,6 @@ use crate::unverified::{
     is_usual_z, ms_flags_from_coverage, sample_coverage, usual_z_in_vectors, z_to_24_bits,
 };
 use crate::wide::on_wide_vectors;
-
-/// Quads of a batch.
-const QUADS: usize = LANES / 4;
 
 /// What a worker keeps from batch to batch.
 pub struct Worker {
@@ -140,7 +139,7 @@ fn draw_primitive(
             let all = if multisample { MsFlags::All } else { facts.ms_flags };
             if sample_coverage { u32::from(mask) } else { ms_flags_from_coverage(all, mask != 0) }
         });
-        shading.batch.push(x, y, worker.tile.quad(pixel), coverage);
+        shading.batch.push(x, y, pixel as u16, coverage);
         if shading.batch.quads == QUADS { shading.run(worker) } else { Ok(()) }
     });
     let result = result.and_then(|()| shading.run(worker));
@@ -164,23 +163,27 @@ struct Batch {
     quads: usize,
     x: [i32; LANES],
     y: [i32; LANES],
-    /// First sample of each element's pixel in the tile.
-    pixels: [u16; LANES],
+    /// First sample of each quad in the tile.
+    firsts: [u16; QUADS],
     coverage: Lanes,
 }
 
 impl Batch {
     /// Adds a quad, of which there is room for another one.
     #[inline]
-    fn push(&mut self, x: i32, y: i32, pixels: [u16; 4], coverage: [u32; 4]) {
-        let base = self.quads % QUADS * 4;
-        for pixel in 0..4 {
-            self.x[base + pixel] = x + (pixel as i32 & 1);
-            self.y[base + pixel] = y + (pixel as i32 >> 1);
-            self.pixels[base + pixel] = pixels[pixel];
-            self.coverage[base + pixel] = coverage[pixel];
-        }
+    fn push(&mut self, x: i32, y: i32, first: u16, coverage: [u32; 4]) {
+        let quad = self.quads % QUADS;
+        self.set(quad, x, y, first);
+        self.coverage[quad * 4..quad * 4 + 4].copy_from_slice(&coverage);
         self.quads += 1;
+    }
+
+    /// Where a quad lies.
+    #[inline]
+    fn set(&mut self, quad: usize, x: i32, y: i32, first: u16) {
+        self.x[quad * 4..quad * 4 + 4].copy_from_slice(&[x, x + 1, x, x + 1]);
+        self.y[quad * 4..quad * 4 + 4].copy_from_slice(&[y, y, y + 1, y + 1]);
+        self.firsts[quad] = first;
     }
 
     /// The element of a pixel that is covered.
@@ -190,11 +193,9 @@ impl Batch {
 
     /// Gives the unfilled places the coordinates of the first quad.
     fn fill(&mut self) {
-        for lane in self.quads * 4..LANES {
-            self.x[lane] = self.x[lane % 4];
-            self.y[lane] = self.y[lane % 4];
-            self.pixels[lane] = self.pixels[lane % 4];
-            self.coverage[lane] = 0;
+        for quad in self.quads..QUADS {
+            self.set(quad, self.x[0], self.y[0], self.firsts[0]);
+            self.coverage[quad * 4..quad * 4 + 4].fill(0);
         }
     }
 }
@@ -435,8 +436,14 @@ impl FragmentPorts<'_> {
 }
 
 /// Elements whose word is not zero.
+#[inline]
 fn lanes_with(flags: &Lanes) -> LaneMask {
-    flags.iter().enumerate().fold(0, |mask, (lane, &word)| mask | LaneMask::from(word != 0) << lane)
+    // Words first: their sum is computed in vectors.
+    let mut bits = [0u32; LANES];
+    for lane in 0..LANES {
+        bits[lane] = if flags[lane] != 0 { 1 << lane } else { 0 };
+    }
+    bits.iter().fold(0, |all, bit| all | bit) as LaneMask
 }
 
 fn no_vpm<T>() -> Result<T, Fault> {
@@ -453,7 +460,7 @@ impl Ports for FragmentPorts<'_> {
             (Held::Coverage, self.ms_flags[element]),
             (Held::Reverse, u32::from(self.reverse >> element & 1)),
         ];
-        let first = usize::from(self.batch.pixels[element]);
+        let first = first_sample(&self.batch.firsts, element, self.tile.samples());
         let samples = (0u8..).zip(first..first + self.tile.samples()).flat_map(|(sample, at)| {
             [(Held::Color(sample), self.tile.color()[at]), (Held::DepthStencil(sample), self.tile.zs()[at])]
         });
@@ -506,19 +513,21 @@ impl Ports for FragmentPorts<'_> {
     fn tlb_color_read(&mut self) -> Result<Lanes, Fault> {
         let sample = self.read_sample;
         self.read_sample = self.step(sample);
-        Ok(std::array::from_fn(|lane| {
-            self.tile.color()[(usize::from(self.batch.pixels[lane]) + sample) % TILE_SAMPLES]
-        }))
+        let samples = self.tile.samples();
+        let place = |lane| (first_sample(&self.batch.firsts, lane, samples) + sample) % TILE_SAMPLES;
+        Ok(std::array::from_fn(|lane| self.tile.color()[place(lane)]))
     }
 
     fn tlb_color_write(&mut self, mask: LaneMask, value: &Lanes, all: bool) -> Result<(), Fault> {
         let samples = self.tile.samples();
         self.colored |= mask & lanes_with(&self.ms_flags);
         if samples == 1 {
-            let color = self.tile.color_mut();
-            for lane in 0..LANES {
-                if mask >> lane & 1 != 0 && self.ms_flags[lane] & 1 != 0 {
-                    color[usize::from(self.batch.pixels[lane]) % TILE_SAMPLES] = value[lane];
+            for quad in 0..QUADS {
+                let stored = quad_mut(self.tile.color_mut(), self.batch.firsts[quad]);
+                for i in 0..4 {
+                    let lane = quad * 4 + i;
+                    let live = (u32::from(mask) & 1 << lane != 0) & (self.ms_flags[lane] & 1 != 0);
+                    stored[i] = if live { value[lane] } else { stored[i] };
                 }
             }
             return Ok(());
@@ -534,7 +543,7 @@ impl Ports for FragmentPorts<'_> {
             }
             for sample in range.clone() {
                 if self.ms_flags[lane] >> sample & 1 != 0 {
-                    color[usize::from(self.batch.pixels[lane]) + sample] = value[lane];
+                    color[first_sample(&self.batch.firsts, lane, samples) + sample] = value[lane];
                 }
             }
         }
@@ -546,7 +555,7 @@ impl Ports for FragmentPorts<'_> {
         let test = BatchTest {
             mode: self.mode,
             stencil: self.latched.unwrap_or(self.stencil),
-            pixels: &self.batch.pixels,
+            quads: &self.batch.firsts,
             reverse: self.reverse,
             sample_z: self.sample_z,
         };
@@ -561,7 +570,7 @@ impl Ports for FragmentPorts<'_> {
         }
         if let Some(shadow) = self.shadow.as_mut().filter(|_| self.mode.write) {
             for quad in 0..self.batch.quads {
-                shadow.update(self.tile.zs(), usize::from(self.batch.pixels[quad * 4]));
+                shadow.update(self.tile.zs(), usize::from(self.batch.firsts[quad]));
             }
         }
         Ok(())
@@ -616,8 +625,8 @@ mod tests {
 
     /// Elements with this coverage, side by side in a tile of so many samples.
     fn in_a_row(coverage: u32, samples: usize) -> Batch {
-        let pixels = std::array::from_fn(|lane| (lane * samples) as u16);
-        Batch { quads: QUADS, pixels, coverage: [coverage; LANES], ..Batch::default() }
+        let firsts = std::array::from_fn(|quad| (quad * 4 * samples) as u16);
+        Batch { quads: QUADS, firsts, coverage: [coverage; LANES], ..Batch::default() }
     }
 
     fn ports<'a>(
@@ -660,12 +669,12 @@ mod tests {
     #[test]
     fn quads_fill_lanes_in_order_and_helpers_copy_the_first() {
         let mut batch = Batch::default();
-        batch.push(4, 6, [100, 101, 164, 165], [1, 0, 2, 3]);
-        batch.push(8, 6, [104, 105, 168, 169], [0, 0, 0, 9]);
+        batch.push(4, 6, 100, [1, 0, 2, 3]);
+        batch.push(8, 6, 108, [0, 0, 0, 9]);
         batch.fill();
         assert_eq!(batch.x, [4, 5, 4, 5, 8, 9, 8, 9, 4, 5, 4, 5, 4, 5, 4, 5]);
         assert_eq!(batch.y, [6, 6, 7, 7, 6, 6, 7, 7, 6, 6, 7, 7, 6, 6, 7, 7]);
-        assert_eq!(batch.pixels[2..10], [164, 165, 104, 105, 168, 169, 100, 101]);
+        assert_eq!(batch.firsts, [100, 108, 100, 100]);
         assert_eq!(batch.coverage, [1, 0, 2, 3, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0]);
     }
 

@@ -6,7 +6,7 @@ use vc4::image::Level;
 use vc4::image::layout::msaa_block_offset;
 use vc4::image::tiling::Tiling;
 
-use super::tlb::Tile;
+use super::tlb::{Samples, Tile};
 use crate::memory::{BusError, Memory};
 use crate::unverified::{
     from_565, resolve_4x, store_extent, to_565, to_565_dithered, unresolved_sample, unsampled_block_offset,
@@ -115,6 +115,14 @@ impl Surface {
     ) -> Result<(), BusError> {
         let (columns, rows) = self.visible(facts, tile, left, top);
         let map = self.level.address_map();
+        if let Some(utiles) = self.utiles(tile, columns, rows) {
+            let samples = self.samples(tile);
+            for (x, y) in utiles {
+                let at = self.base.wrapping_add(map.offset_of(left + x, top + y));
+                memory.write_words(at, &utile(samples, tile, x, y))?;
+            }
+            return Ok(());
+        }
         let mut row = [0; vc4::hw::TILE_PX as usize];
         for y in 0..rows {
             let row = &mut row[..columns as usize];
@@ -126,10 +134,8 @@ impl Surface {
                 }),
                 Pixels::Rgba8888 | Pixels::ZStencil => {}
             }
-            let run = self.run().min(columns);
-            let words_per_run = (run * self.level.cpp / 4) as usize;
-            let words = (columns * self.level.cpp / 4) as usize;
-            for (i, words) in row[..words].chunks(words_per_run.max(1)).enumerate() {
+            let (words, words_per_run, run) = self.runs(columns);
+            for (i, words) in row[..words].chunks(words_per_run).enumerate() {
                 let at = self.base.wrapping_add(map.offset_of(left + i as u32 * run, top + y));
                 memory.write_words(at, words)?;
             }
@@ -137,19 +143,50 @@ impl Surface {
         Ok(())
     }
 
+    /// Words of a row of so many pixels, words of those that are contiguous, and their pixels.
+    fn runs(&self, columns: u32) -> (usize, usize, u32) {
+        let run = self.run().min(columns);
+        let words = |pixels: u32| (pixels * self.level.cpp / 4) as usize;
+        (words(columns), words(run).max(1), run)
+    }
+
+    /// The first pixels of the utiles that the visible part of a tile consists of; `None` where it has to be moved row by row.
+    fn utiles(
+        &self,
+        tile: &Tile,
+        columns: u32,
+        rows: u32,
+    ) -> Option<impl Iterator<Item = (u32, u32)> + use<>> {
+        let whole = columns % UTILE_PX == 0 && rows % UTILE_PX == 0;
+        let plain = self.level.cpp == 4 && !tile.multisample();
+        let step = UTILE_PX as usize;
+        (whole && plain && self.level.tiling != Tiling::Raster).then(|| {
+            (0..rows).step_by(step).flat_map(move |y| (0..columns).step_by(step).map(move |x| (x, y)))
+        })
+    }
+
+    /// The samples of a tile that go to this surface.
+    fn samples<'t>(&self, tile: &'t Tile) -> &'t Samples {
+        if self.pixels == Pixels::ZStencil { tile.zs() } else { tile.color() }
+    }
+
+    fn samples_mut<'t>(&self, tile: &'t mut Tile) -> &'t mut Samples {
+        if self.pixels == Pixels::ZStencil { tile.zs_mut() } else { tile.color_mut() }
+    }
+
     /// The pixels of one row of the tile as 32-bit values.
     fn row_of(&self, facts: &Facts, tile: &Tile, y: u32, resolve: bool, out: &mut [u32]) {
         let zs = self.pixels == Pixels::ZStencil;
-        let samples = &(if zs { tile.zs() } else { tile.color() })[tile.pixel(0, y)..];
-        if !tile.multisample() {
-            out.copy_from_slice(&samples[..out.len()]);
-            return;
-        }
-        for (value, pixel) in out.iter_mut().zip(samples.chunks_exact(4)) {
-            *value = if resolve && !zs {
-                resolve_4x(facts.resolve_rounding, [pixel[0], pixel[1], pixel[2], pixel[3]])
-            } else {
-                pixel[unresolved_sample(facts.unresolved_sample)]
+        let samples = self.samples(tile);
+        for (value, x) in out.iter_mut().zip(0..) {
+            let first = tile.pixel(x, y);
+            *value = match tile.multisample() {
+                false => samples[first],
+                true if resolve && !zs => {
+                    let pixel = std::array::from_fn(|sample| samples[first + sample]);
+                    resolve_4x(facts.resolve_rounding, pixel)
+                }
+                true => samples[first + unresolved_sample(facts.unresolved_sample)],
             };
         }
     }
@@ -166,27 +203,64 @@ impl Surface {
     ) -> Result<(), BusError> {
         let (columns, rows) = self.visible(facts, tile, left, top);
         let map = self.level.address_map();
-        let run = self.run().min(columns);
-        let words_per_run = (run * self.level.cpp / 4).max(1) as usize;
-        let words = (columns * self.level.cpp / 4) as usize;
-        let (samples, zs) = (tile.samples(), self.pixels == Pixels::ZStencil);
+        if let Some(utiles) = self.utiles(tile, columns, rows) {
+            let mut words = [0; UTILE_WORDS];
+            for (x, y) in utiles {
+                memory.read_words(self.base.wrapping_add(map.offset_of(left + x, top + y)), &mut words)?;
+                set_utile(self, tile, x, y, &words);
+            }
+            return Ok(());
+        }
+        let mut row = [0; vc4::hw::TILE_PX as usize];
+        let (words, words_per_run, run) = self.runs(columns);
         for y in 0..rows {
-            let first = tile.pixel(0, y);
-            let buffer = &mut (if zs { tile.zs_mut() } else { tile.color_mut() })[first..];
-            for (i, words) in buffer[..words].chunks_mut(words_per_run).enumerate() {
+            for (i, words) in row[..words].chunks_mut(words_per_run).enumerate() {
                 let at = self.base.wrapping_add(map.offset_of(left + i as u32 * run, top + y));
                 memory.read_words(at, words)?;
             }
             if self.pixels.is_565() {
-                unpack_565(&mut buffer[..columns as usize], |half| from_565(facts.load_565, half));
+                unpack_565(&mut row[..columns as usize], |half| from_565(facts.load_565, half));
             }
-            // Pixels stand where their first samples are to be, or in front of it: from the last one on.
-            for pixel in (0..columns as usize).rev().filter(|_| samples > 1) {
-                let value = buffer[pixel];
-                buffer[pixel * samples..][..samples].fill(value);
+            for (x, &value) in (0..columns).zip(&row) {
+                let (first, samples) = (tile.pixel(x, y), tile.samples());
+                self.samples_mut(tile)[first..first + samples].fill(value);
             }
         }
         Ok(())
+    }
+}
+
+/// Pixels per edge of a utile of 32-bit pixels, and all of them (textures.md §4.1).
+const UTILE_PX: u32 = 4;
+const UTILE_WORDS: usize = (UTILE_PX * UTILE_PX) as usize;
+
+/// The words of a utile whose first pixel is (`x`, `y`) in the tile, row by row: two rows of two quads.
+#[inline]
+fn utile(samples: &Samples, tile: &Tile, x: u32, y: u32) -> [u32; UTILE_WORDS] {
+    let mut words = [0; UTILE_WORDS];
+    for (half, words) in words.chunks_exact_mut(8).enumerate() {
+        let first = tile.pixel(x, y + 2 * half as u32);
+        let quads = &samples[first..first + 8];
+        let (left, right) = quads.split_at(4);
+        for (row, words) in words.chunks_exact_mut(4).enumerate() {
+            words[..2].copy_from_slice(&left[2 * row..2 * row + 2]);
+            words[2..].copy_from_slice(&right[2 * row..2 * row + 2]);
+        }
+    }
+    words
+}
+
+/// Undoes [`utile`].
+#[inline]
+fn set_utile(surface: &Surface, tile: &mut Tile, x: u32, y: u32, words: &[u32; UTILE_WORDS]) {
+    for (half, words) in words.chunks_exact(8).enumerate() {
+        let first = tile.pixel(x, y + 2 * half as u32);
+        let quads = &mut surface.samples_mut(tile)[first..first + 8];
+        let (left, right) = quads.split_at_mut(4);
+        for (row, words) in words.chunks_exact(4).enumerate() {
+            left[2 * row..2 * row + 2].copy_from_slice(&words[..2]);
+            right[2 * row..2 * row + 2].copy_from_slice(&words[2..]);
+        }
     }
 }
 
@@ -240,18 +314,16 @@ pub fn load_full_res(
 /// Places of all samples in the tile buffer and in a block.
 fn block_samples(facts: &Facts, tile: &Tile) -> impl Iterator<Item = (usize, u32)> + use<> {
     let fact = facts.full_resolution;
-    let (edge, samples, multisample) = (tile.edge(), tile.samples() as u32, tile.multisample());
-    let pixels = (0..edge).flat_map(move |y| (0..edge).map(move |x| (x, y)));
-    pixels.flat_map(move |(x, y)| {
-        (0..samples).map(move |sample| {
-            let at = ((y * edge + x) * samples + sample) as usize;
-            let offset = if multisample {
-                msaa_block_offset(x, y, sample)
-            } else {
-                unsampled_block_offset(fact, x, y)
-            };
-            (at, offset)
-        })
+    let (edge, samples, multisample) = (tile.edge(), tile.samples(), tile.multisample());
+    let quad_rows = (0..edge).step_by(2);
+    let quads = quad_rows.flat_map(move |y| (0..edge).step_by(2).map(move |x| (x, y)));
+    let pixels = quads.flat_map(|(x, y)| (0..4).map(move |pixel| (x + (pixel & 1), y + (pixel >> 1))));
+    // The tile buffer's own order.
+    let places = pixels.flat_map(move |pixel| (0..samples as u32).map(move |sample| (pixel, sample)));
+    places.enumerate().map(move |(at, ((x, y), sample))| {
+        let offset =
+            if multisample { msaa_block_offset(x, y, sample) } else { unsampled_block_offset(fact, x, y) };
+        (at, offset)
     })
 }
 

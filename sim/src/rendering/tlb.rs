@@ -22,7 +22,7 @@ pub struct ClearValues {
 /// The samples of one buffer of a tile. A fixed size lets masked indices go unchecked.
 pub type Samples = [u32; TILE_SAMPLES];
 
-/// One tile's buffers. Sample `s` of pixel (x, y) is at `(y·edge + x)·samples + s`.
+/// One tile's buffers: quads row by row; in each its pixels as a QPU has them for elements, and their samples.
 pub struct Tile {
     color: Box<Samples>,
     zs: Box<Samples>,
@@ -70,14 +70,8 @@ impl Tile {
     /// Index of the first sample of a pixel of the tile.
     #[inline]
     pub fn pixel(&self, x: u32, y: u32) -> usize {
-        (y * self.edge() + x) as usize * self.samples()
-    }
-
-    /// Indices of the first samples of a quad's pixels, by that of the first.
-    #[inline]
-    pub fn quad(&self, first: usize) -> [u16; 4] {
-        let (right, below) = (self.samples(), self.edge() as usize * self.samples());
-        [first, first + right, first + below, first + below + right].map(|at| at as u16)
+        let quad = y / 2 * (self.edge() / 2) + x / 2;
+        (quad * 4 + (y & 1) * 2 + (x & 1)) as usize * self.samples()
     }
 
     /// Colour samples, RGBA8888.
@@ -214,8 +208,8 @@ pub struct BatchTest<'a> {
     pub mode: DepthMode,
     /// Stencil set-up so far.
     pub stencil: Stencil,
-    /// First sample of each element's pixel in the tile.
-    pub pixels: &'a [u16; LANES],
+    /// First sample of each quad in the tile.
+    pub quads: &'a [u16; QUADS],
     /// Elements that belong to a back-facing primitive.
     pub reverse: LaneMask,
     /// Depth of each sample relative to its pixel's, in steps of the 24-bit buffer.
@@ -241,7 +235,7 @@ impl BatchTest<'_> {
                 continue;
             }
             let face = if self.reverse >> lane & 1 != 0 { self.stencil.back } else { self.stencil.front };
-            let base = usize::from(self.pixels[lane]);
+            let base = first_sample(self.quads, lane, samples);
             let incoming = z[lane] & vc4::hw::DEPTH_MAX;
             let mut flags = ms_flags[lane] & 0xf;
             let mut past_stencil = face.is_none();
@@ -266,33 +260,54 @@ impl BatchTest<'_> {
     /// The usual case: one sample, no stencil.
     fn run_depth(&self, tile: &mut Tile, mask: LaneMask, z: &Lanes, ms_flags: &mut Lanes) {
         match self.mode.func {
-            CompareFunc::Less => self.depth_lanes(tile, mask, z, ms_flags, |z, stored| z < stored),
-            CompareFunc::LessOrEqual => self.depth_lanes(tile, mask, z, ms_flags, |z, stored| z <= stored),
-            CompareFunc::Always => self.depth_lanes(tile, mask, z, ms_flags, |_, _| true),
-            func => self.depth_lanes(tile, mask, z, ms_flags, |z, stored| compare(func, z, stored)),
+            CompareFunc::Less => self.depth_quads(tile, mask, z, ms_flags, |z, stored| z < stored),
+            CompareFunc::LessOrEqual => self.depth_quads(tile, mask, z, ms_flags, |z, stored| z <= stored),
+            CompareFunc::Always => self.depth_quads(tile, mask, z, ms_flags, |_, _| true),
+            func => {
+                self.depth_quads(tile, mask, z, ms_flags, |z, stored| compare(func, z as u32, stored as u32))
+            }
         }
     }
 
+    /// Depths have 24 bits: they compare as signed numbers, which the hosts' vectors do.
     #[inline]
-    fn depth_lanes(
+    fn depth_quads(
         &self,
         tile: &mut Tile,
         mask: LaneMask,
         z: &Lanes,
         ms_flags: &mut Lanes,
-        passes: impl Fn(u32, u32) -> bool,
+        passes: impl Fn(i32, i32) -> bool,
     ) {
-        for lane in 0..LANES {
-            let word = &mut tile.zs[usize::from(self.pixels[lane]) % TILE_SAMPLES];
-            let incoming = z[lane] & vc4::hw::DEPTH_MAX;
-            let live = mask >> lane & 1 != 0 && ms_flags[lane] & 1 != 0;
-            let passed = live && passes(incoming, *word >> 8);
-            if passed && self.mode.write {
-                *word = (incoming << 8) | (*word & 0xff);
+        for quad in 0..QUADS {
+            let stored = quad_mut(&mut tile.zs, self.quads[quad]);
+            for i in 0..4 {
+                let lane = quad * 4 + i;
+                let incoming = z[lane] & vc4::hw::DEPTH_MAX;
+                let live = (u32::from(mask) & 1 << lane != 0) & (ms_flags[lane] & 1 != 0);
+                let passed = live & passes(incoming as i32, (stored[i] >> 8) as i32);
+                let new = (incoming << 8) | (stored[i] & 0xff);
+                stored[i] = if passed & self.mode.write { new } else { stored[i] };
+                ms_flags[lane] = if passed { ms_flags[lane] } else { 0 };
             }
-            ms_flags[lane] = if passed { ms_flags[lane] } else { 0 };
         }
     }
+}
+
+/// Quads of a batch.
+pub const QUADS: usize = LANES / 4;
+
+/// The first sample of an element's pixel, by those of the quads.
+#[inline]
+pub fn first_sample(quads: &[u16; QUADS], element: usize, samples: usize) -> usize {
+    usize::from(quads[element / 4]) + element % 4 * samples
+}
+
+/// A quad's samples in a tile without multisampling, by the first one.
+#[inline]
+pub fn quad_mut(samples: &mut Samples, first: u16) -> &mut [u32; 4] {
+    let first = usize::from(first) & (TILE_SAMPLES - 4);
+    (&mut samples[first..first + 4]).try_into().expect("four")
 }
 
 #[cfg(test)]
@@ -382,8 +397,8 @@ mod tests {
         let mut tile = Tile::default();
         let mut stencil = Stencil::default();
         stencil.set_up(word(2, 3, [1, 2, 1], 7, 0x55, 0xff));
-        let pixels: [u16; LANES] = std::array::from_fn(|lane| lane as u16);
-        let test = BatchTest { mode: ALWAYS, stencil, pixels: &pixels, reverse: 0b100, sample_z: [0.0; 4] };
+        let quads = [0, 4, 8, 12];
+        let test = BatchTest { mode: ALWAYS, stencil, quads: &quads, reverse: 0b100, sample_z: [0.0; 4] };
         let mut flags = [0xf; LANES];
         flags[3] = 0;
         assert_eq!(test.run(&mut tile, 0b1110, &[0x123456; LANES], &mut flags), 0);
@@ -399,7 +414,7 @@ mod tests {
         let test = BatchTest {
             mode,
             stencil: Stencil::default(),
-            pixels: &[4; LANES],
+            quads: &[4; QUADS],
             reverse: 0,
             sample_z: [-3.0, -1.0, 1.0, 3.0],
         };
