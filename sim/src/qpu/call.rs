@@ -38,6 +38,8 @@ impl Native {
             budget: i64::try_from(limit).unwrap_or(i64::MAX),
             // SAFETY: the instance's exclusive reference is not used while the code runs, only this pointer.
             varyings: unsafe { (*host.ports).varyings() },
+            // SAFETY: as above.
+            tlb: unsafe { (*host.ports).tlb() },
             pixels: std::ptr::null(),
             lookups: 0,
             host: std::ptr::null_mut(),
@@ -116,6 +118,7 @@ unsafe extern "C" fn perform<P: Ports>(host: *mut truncating::Host, work: u32, f
     };
     context.lookups += instance.lookups;
     context.varyings.next = instance.ports.next_varying();
+    context.tlb = instance.ports.tlb();
     match result {
         Ok(()) => 0,
         Err(fault) => {

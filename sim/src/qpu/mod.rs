@@ -27,7 +27,7 @@ mod variant;
 pub use crate::lanes::{LaneMask, Lanes};
 pub use crate::stats::{Finding, INSTRUCTION_LIMIT, Note, Stats};
 pub use fault::Fault;
-pub use ports::{Coefficients, Ports, Varyings};
+pub use ports::{Coefficients, Ports, Tlb, Varyings};
 pub use program::Program;
 pub use run::run;
 pub use state::{Payload, Qpu};

@@ -51,6 +51,36 @@ impl Varyings {
         Varyings { partial: std::ptr::null(), coefficients: std::ptr::null(), count: 0, next: 0 };
 }
 
+/// The tile buffer where machine code finds it: depth tests without stencil, and colours, of pixels with one sample.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Tlb {
+    /// The multisample mask of each element.
+    pub ms_flags: Lanes,
+    /// Colours of the tile, words.
+    pub color: *mut u32,
+    /// Depths and stencils of the tile.
+    pub zs: *mut u32,
+    /// Bytes in front of each quad's four words, in both.
+    pub quads: [u32; LANES / 4],
+    /// All ones where a depth passes that is less than the stored one, else zero.
+    pub less: u32,
+    /// The same of one that is as large.
+    pub equal: u32,
+    /// The same of one that is greater.
+    pub greater: u32,
+    /// All ones where depths that pass are stored, else zero.
+    pub write: u32,
+    /// Depth tests so far.
+    pub tests: u32,
+    /// Elements with a sample that passed the last one.
+    pub passed: u32,
+    /// Elements whose samples a program has masked away.
+    pub masked: u32,
+    /// Elements whose colour was written.
+    pub colored: u32,
+}
+
 /// The fixed-function neighbours of a QPU during one program instance (qpu.md §4).
 ///
 /// `mask` arguments hold the elements whose write condition was true.
@@ -79,6 +109,10 @@ pub trait Ports {
     }
     /// Goes to a varying: those before were read in memory.
     fn set_next_varying(&mut self, _next: u32) {}
+    /// The tile buffer, where machine code may use it as it is now; null elsewhere.
+    fn tlb(&mut self) -> *mut Tlb {
+        std::ptr::null_mut()
+    }
     /// VPM read set-up word (§4.9).
     fn vpm_read_setup(&mut self, word: u32) -> Result<(), Fault>;
     /// VPM write set-up word (§4.9).

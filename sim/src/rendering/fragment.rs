@@ -14,7 +14,7 @@ use crate::binning::{BinnedPrimitive, Draw};
 use crate::error::JobError;
 use crate::geometry::Rect;
 use crate::memory::Memory;
-use crate::qpu::{Coefficients, Fault, LaneMask, Lanes, Note, Payload, Ports, Qpu, Stats, Varyings};
+use crate::qpu::{Coefficients, Fault, LaneMask, Lanes, Note, Payload, Ports, Qpu, Stats, Tlb, Varyings};
 use crate::stats::{Counters, Event, Held, Words};
 use crate::unverified::{
     is_usual_z, ms_flags_from_coverage, sample_coverage, usual_z_in_vectors, z_to_24_bits,
@@ -241,19 +241,18 @@ impl Shading<'_> {
         let setting = setting(&self.target.draw.state.facts, self.primitive, &self.batch);
         let Worker { tile, qpu, shadow, partial, .. } = worker;
         let Target { memory, draw, .. } = self.target;
+        let mode = DepthMode { func: draw.state.config.depth_func, write: draw.state.config.depth_write };
         let mut ports = FragmentPorts {
+            tlb: tlb(tile, &self.batch, mode),
             tile,
-            shadow: self.early_z.then_some(shadow),
             batch: &self.batch,
             distances: &setting.distances,
             coefficients: self.coefficients,
             partial,
             next_varying: 0,
             facts: &draw.state.facts,
-            masked: 0,
-            ms_flags: self.batch.coverage,
             reverse: if self.primitive.reverse { 0xffff } else { 0 },
-            mode: DepthMode { func: draw.state.config.depth_func, write: draw.state.config.depth_write },
+            mode,
             stencil: Stencil::default(),
             latched: None,
             sample_z: self.sample_z,
@@ -261,10 +260,7 @@ impl Shading<'_> {
             write_sample: 0,
             early_z_depth: draw.state.config.early_z.then_some(&setting.payload.rb15),
             note: None,
-            depth_tests: 0,
-            passed: 0,
             failed_stencil: 0,
-            colored: 0,
         };
         let fragment = &draw.fragment;
         if let Some(trace) = &mut self.stats.pixel {
@@ -281,6 +277,11 @@ impl Shading<'_> {
             trace.end();
         }
         ports.count(&mut self.stats.counters);
+        if self.early_z && mode.write && ports.tlb.tests > 0 {
+            for &first in &self.batch.firsts[..self.batch.quads] {
+                shadow.update(ports.tile.zs(), usize::from(first));
+            }
+        }
         if self.stats.check {
             for rule in ports.end() {
                 fragment.broke_at_end(rule, qpu, self.stats);
@@ -288,6 +289,27 @@ impl Shading<'_> {
         }
         self.batch.quads = 0;
         Ok(())
+    }
+}
+
+/// What a batch's instance begins with, for machine code as well.
+#[inline]
+fn tlb(tile: &mut Tile, batch: &Batch, mode: DepthMode) -> Tlb {
+    let [less, equal, greater] = mode.passing().map(|passes| if passes { u32::MAX } else { 0 });
+    let word = size_of::<u32>() as u32;
+    Tlb {
+        ms_flags: batch.coverage,
+        color: tile.color_mut().as_mut_ptr(),
+        zs: tile.zs_mut().as_mut_ptr(),
+        quads: batch.firsts.map(|first| u32::from(first) * word),
+        less,
+        equal,
+        greater,
+        write: if mode.write { u32::MAX } else { 0 },
+        tests: 0,
+        passed: 0,
+        masked: 0,
+        colored: 0,
     }
 }
 
@@ -352,8 +374,6 @@ on_wide_vectors! {
 /// [`Ports`] of a fragment program.
 struct FragmentPorts<'a> {
     tile: &'a mut Tile,
-    /// What early Z knows of the tile, if it tests this draw.
-    shadow: Option<&'a mut Shadow>,
     batch: &'a Batch,
     distances: &'a Distances,
     coefficients: &'a [Coefficients],
@@ -361,9 +381,8 @@ struct FragmentPorts<'a> {
     partial: &'a mut Vec<Lanes>,
     next_varying: usize,
     facts: &'a Facts,
-    ms_flags: Lanes,
-    /// Elements whose samples a program has masked away.
-    masked: LaneMask,
+    /// What machine code knows as well.
+    tlb: Tlb,
     reverse: LaneMask,
     mode: DepthMode,
     stencil: Stencil,
@@ -375,13 +394,8 @@ struct FragmentPorts<'a> {
     /// The depth that the rasteriser gave, where the driver enabled early Z.
     early_z_depth: Option<&'a Lanes>,
     note: Option<Note>,
-    depth_tests: u32,
-    /// Elements with a sample that passed the last depth and stencil test.
-    passed: LaneMask,
     /// Elements of which every covered sample failed the stencil test.
     failed_stencil: LaneMask,
-    /// Elements whose colour was written.
-    colored: LaneMask,
 }
 
 const VARYINGS_LEFT: Note = Note {
@@ -406,7 +420,7 @@ impl FragmentPorts<'_> {
     /// Rules that the instance broke as a whole.
     fn end(&self) -> impl Iterator<Item = Note> + use<> {
         let left = self.next_varying < self.coefficients.len();
-        let faces = self.stencil.faces_differ() && self.depth_tests == 1;
+        let faces = self.stencil.faces_differ() && self.tlb.tests == 1;
         [left.then_some(VARYINGS_LEFT), faces.then_some(TWO_FACES)].into_iter().flatten()
     }
 
@@ -415,17 +429,21 @@ impl FragmentPorts<'_> {
         counters.add(Event::QuadsZeroCoverage, (QUADS - self.batch.quads) as u64);
         // What is masked away, on a machine that counts it all the same.
         let filled = ((1u32 << (self.batch.quads * 4)) - 1) as LaneMask;
+        let Tlb { colored, passed, masked, tests, .. } = self.tlb;
+        let [colored, passed, masked] = [colored, passed, masked].map(|lanes| lanes as LaneMask);
         let masked =
-            if self.facts.occlusion_events == OcclusionEvents::Counted { self.masked & filled } else { 0 };
-        counters.add(Event::QuadsWrittenToColor, quads_of(self.colored | masked));
-        if self.depth_tests > 0 {
-            let passing = quads_of(self.passed | masked);
+            if self.facts.occlusion_events == OcclusionEvents::Counted { masked & filled } else { 0 };
+        counters.add(Event::QuadsWrittenToColor, quads_of(colored | masked));
+        if tests > 0 {
+            let passing = quads_of(passed | masked);
             counters.add(Event::QuadsPassingZAndStencil, passing);
             counters.add(Event::QuadsFailingZAndStencil, self.batch.quads as u64 - passing);
             // A quad fails the stencil test when none of its covered pixels gets past it.
-            let covered = lanes_with(&self.batch.coverage) & filled;
-            let past = covered & !self.failed_stencil;
-            counters.add(Event::QuadsFailingStencil, quads_of(covered) - quads_of(past));
+            if self.failed_stencil != 0 {
+                let covered = lanes_with(&self.batch.coverage) & filled;
+                let past = covered & !self.failed_stencil;
+                counters.add(Event::QuadsFailingStencil, quads_of(covered) - quads_of(past));
+            }
         }
     }
 
@@ -457,7 +475,7 @@ impl Ports for FragmentPorts<'_> {
 
     fn held(&self, element: usize) -> Words {
         let masks = [
-            (Held::Coverage, self.ms_flags[element]),
+            (Held::Coverage, self.tlb.ms_flags[element]),
             (Held::Reverse, u32::from(self.reverse >> element & 1)),
         ];
         let first = first_sample(&self.batch.firsts, element, self.tile.samples());
@@ -494,6 +512,11 @@ impl Ports for FragmentPorts<'_> {
         self.next_varying = next as usize;
     }
 
+    fn tlb(&mut self) -> *mut Tlb {
+        let plain = !self.tile.multisample() && self.stencil == Stencil::default() && self.latched.is_none();
+        if plain { &raw mut self.tlb } else { std::ptr::null_mut() }
+    }
+
     fn vpm_read_setup(&mut self, _: u32) -> Result<(), Fault> {
         no_vpm()
     }
@@ -520,13 +543,13 @@ impl Ports for FragmentPorts<'_> {
 
     fn tlb_color_write(&mut self, mask: LaneMask, value: &Lanes, all: bool) -> Result<(), Fault> {
         let samples = self.tile.samples();
-        self.colored |= mask & lanes_with(&self.ms_flags);
+        self.tlb.colored |= u32::from(mask & lanes_with(&self.tlb.ms_flags));
         if samples == 1 {
             for quad in 0..QUADS {
                 let stored = quad_mut(self.tile.color_mut(), self.batch.firsts[quad]);
                 for i in 0..4 {
                     let lane = quad * 4 + i;
-                    let live = (u32::from(mask) & 1 << lane != 0) & (self.ms_flags[lane] & 1 != 0);
+                    let live = (u32::from(mask) & 1 << lane != 0) & (self.tlb.ms_flags[lane] & 1 != 0);
                     stored[i] = if live { value[lane] } else { stored[i] };
                 }
             }
@@ -542,7 +565,7 @@ impl Ports for FragmentPorts<'_> {
                 continue;
             }
             for sample in range.clone() {
-                if self.ms_flags[lane] >> sample & 1 != 0 {
+                if self.tlb.ms_flags[lane] >> sample & 1 != 0 {
                     color[first_sample(&self.batch.firsts, lane, samples) + sample] = value[lane];
                 }
             }
@@ -551,7 +574,7 @@ impl Ports for FragmentPorts<'_> {
     }
 
     fn tlb_z(&mut self, mask: LaneMask, z: &Lanes) -> Result<(), Fault> {
-        self.masked |= lanes_with(&self.ms_flags) & !mask;
+        self.tlb.masked |= u32::from(lanes_with(&self.tlb.ms_flags) & !mask);
         let test = BatchTest {
             mode: self.mode,
             stencil: self.latched.unwrap_or(self.stencil),
@@ -562,16 +585,11 @@ impl Ports for FragmentPorts<'_> {
         if self.facts.stencil_latch == StencilLatch::FirstWrite {
             self.latched.get_or_insert(self.stencil);
         }
-        self.failed_stencil = test.run(self.tile, mask, z, &mut self.ms_flags);
-        self.passed |= lanes_with(&self.ms_flags);
-        self.depth_tests += 1;
+        self.failed_stencil = test.run(self.tile, mask, z, &mut self.tlb.ms_flags);
+        self.tlb.passed |= u32::from(lanes_with(&self.tlb.ms_flags));
+        self.tlb.tests += 1;
         if self.early_z_depth.is_some_and(|own| own != z) {
             self.note = Some(early_z::SHADER_DEPTH);
-        }
-        if let Some(shadow) = self.shadow.as_mut().filter(|_| self.mode.write) {
-            for quad in 0..self.batch.quads {
-                shadow.update(self.tile.zs(), usize::from(self.batch.firsts[quad]));
-            }
         }
         Ok(())
     }
@@ -583,19 +601,23 @@ impl Ports for FragmentPorts<'_> {
                 self.note = Some(early_z::STENCIL);
             }
         }
+        // Machine code may have written the first one.
+        if self.facts.stencil_latch == StencilLatch::FirstWrite && self.tlb.tests > 0 {
+            self.latched.get_or_insert(self.stencil);
+        }
         self.stencil.set_up(word);
         Ok(())
     }
 
     fn ms_flags(&self) -> Lanes {
-        self.ms_flags
+        self.tlb.ms_flags
     }
 
     fn set_ms_flags(&mut self, mask: LaneMask, value: &Lanes) {
-        for (lane, flags) in self.ms_flags.iter_mut().enumerate() {
+        for (lane, flags) in self.tlb.ms_flags.iter_mut().enumerate() {
             if mask >> lane & 1 != 0 {
                 let old = std::mem::replace(flags, value[lane] & 0xf);
-                self.masked |= LaneMask::from(old != 0 && *flags == 0) << lane;
+                self.tlb.masked |= u32::from(old != 0 && *flags == 0) << lane;
             }
         }
     }
@@ -634,7 +656,9 @@ mod tests {
         batch: &'a Batch,
         coefficients: &'a [Coefficients],
     ) -> FragmentPorts<'a> {
+        let mode = DepthMode { func: CompareFunc::Less, write: true };
         FragmentPorts {
+            tlb: tlb(tile, batch, mode),
             tile,
             batch,
             distances: &DISTANCES,
@@ -642,22 +666,16 @@ mod tests {
             partial: Box::leak(Box::default()),
             next_varying: 0,
             facts: &FACTS,
-            masked: 0,
-            ms_flags: batch.coverage,
             reverse: 0,
-            mode: DepthMode { func: CompareFunc::Less, write: true },
+            mode,
             stencil: Stencil::default(),
             latched: None,
             sample_z: [0.0; 4],
             read_sample: 0,
             write_sample: 0,
-            shadow: None,
             early_z_depth: None,
             note: None,
-            depth_tests: 0,
-            passed: 0,
             failed_stencil: 0,
-            colored: 0,
         }
     }
 

@@ -183,6 +183,13 @@ pub struct DepthMode {
     pub write: bool,
 }
 
+impl DepthMode {
+    /// Whether a depth passes that is less than the stored one, as large, or greater.
+    pub fn passing(&self) -> [bool; 3] {
+        [0, 1, 2].map(|incoming| compare(self.func, incoming, 1))
+    }
+}
+
 /// Tests one sample: whether it survives, and the word to store.
 ///
 /// Order: stencil, depth, update (v3d.md §10.3).

@@ -114,6 +114,9 @@ fn parts_of(ops: &[Op], trace: &Trace) -> Vec<(usize, Part)> {
     out
 }
 
+/// Accesses to vectors that are certainly there and aligned to words only.
+pub const UNALIGNED: MemFlags = MemFlags::new().with_notrap();
+
 /// Accesses to what is certainly there, aligned.
 pub fn trusted() -> MemFlags {
     MemFlags::trusted()
@@ -163,6 +166,15 @@ impl Emitter<'_> {
                     self.set_parameter((*unit, *parameter), *from, |emitter| {
                         emitter.perform_part(*at, *part, trace.ops.end);
                     });
+                }
+                Part::Deliver { dest: Dest::TlbZ, from, cond, .. } => {
+                    self.test_depth(*from, *cond, |emitter| emitter.perform_part(*at, *part, trace.ops.end));
+                }
+                Part::Deliver { dest: Dest::TlbColor { .. }, from, cond, .. } => {
+                    self.write_color(*from, *cond, |emitter| emitter.perform_part(*at, *part, trace.ops.end));
+                }
+                Part::Act(Op { action: Action::ColorLoad, .. }) => {
+                    self.read_color(|emitter| emitter.perform_part(*at, *part, trace.ops.end));
                 }
                 Part::Act(Op { action: Action::LoadTmu(unit), .. }) => {
                     self.load_result(*unit, |emitter| emitter.perform_part(*at, *part, trace.ops.end));

@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use vc4_jit::truncating::{Host, Service};
 
 use crate::lanes::Lanes;
-use crate::qpu::ports::Varyings;
+use crate::qpu::ports::{Tlb, Varyings};
 use crate::qpu::state::{Qpu, Register};
 use crate::tmu::Tmu;
 
@@ -22,6 +22,8 @@ pub struct Context {
     /// Instructions that may still run.
     pub budget: i64,
     pub varyings: Varyings,
+    /// The tile buffer, where code may use it.
+    pub tlb: *mut Tlb,
     /// Pixel coordinates of all elements, x and y, where the program asks for them.
     pub pixels: *const [Lanes; 2],
     /// Requests that the code sent by itself.
@@ -47,6 +49,7 @@ pub mod context {
     pub const MEMORY: usize = offset_of!(Context, memory);
     pub const MEMORY_BYTES: usize = offset_of!(Context, memory_bytes);
     pub const BUDGET: usize = offset_of!(Context, budget);
+    pub const TLB: usize = offset_of!(Context, tlb);
     pub const PIXELS: usize = offset_of!(Context, pixels);
     pub const LOOKUPS: usize = offset_of!(Context, lookups);
     pub const HOST: usize = offset_of!(Context, host);

@@ -3,9 +3,9 @@
 //! interpreter's functions do it.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlags, Value, types};
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 
-use super::emit::{ADDRESS, Emitter, LITTLE, trusted};
+use super::emit::{ADDRESS, Emitter, LITTLE, UNALIGNED, trusted};
 use super::layout::{self, VECTOR_BYTES, VECTORS, context};
 use super::vector::WORDS;
 use crate::lanes::Lanes;
@@ -14,9 +14,6 @@ use crate::tmu::place as tmu;
 
 /// Bits of an address that the bus ignores.
 const IN_WORD: u32 = 3;
-
-/// Accesses to vectors that are aligned to words only, as results are.
-const UNALIGNED: MemFlags = MemFlags::new().with_notrap();
 
 impl Emitter<'_> {
     /// Writes a slot to a unit's parameter s: the request of a direct lookup, if nothing was written before.
@@ -127,7 +124,7 @@ impl Emitter<'_> {
     }
 
     /// Ends what the code does by itself, and has `otherwise` do it where it does not.
-    fn or_else(&mut self, [call, done]: [Block; 2], otherwise: impl FnOnce(&mut Self)) {
+    pub fn or_else(&mut self, [call, done]: [Block; 2], otherwise: impl FnOnce(&mut Self)) {
         self.build.ins().jump(done, &[]);
         self.build.switch_to_block(call);
         otherwise(self);

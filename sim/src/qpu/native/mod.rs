@@ -1,10 +1,11 @@
 //! QPU programs as machine code.
 //!
 //! A program is cut into traces ([`trace`]) and its instructions into parts ([`part`]): arithmetic, which becomes code
-//! ([`run`], [`vector`], [`float`], [`pack`], [`special`]), memory lookups and loads of their results, which do too ([`lookup`]), and everything else that
-//! concerns the QPU's neighbours, for which the code ([`emit`]) calls the interpreter's own functions. Registers, flags and stream pointer stay where the interpreter has them; [`live`] tells which
-//! of them somebody looks at. So the interpreter can take over at every trace, and does parts of one where floats leave the
-//! range in which the host computes as a QPU does.
+//! ([`run`], [`vector`], [`float`], [`pack`], [`special`]), memory lookups and loads of results ([`lookup`]) and the usual
+//! accesses to the tile buffer ([`tlb`]), which do too, and everything else that concerns the QPU's neighbours, for which the
+//! code ([`emit`]) calls the interpreter's own functions. Registers, flags and stream pointer stay where the interpreter has
+//! them; [`live`] tells which of them somebody looks at. So the interpreter can take over at every trace, and does parts of
+//! one where floats leave the range in which the host computes as a QPU does.
 
 mod code;
 mod emit;
@@ -18,6 +19,7 @@ mod pack;
 mod part;
 mod run;
 mod special;
+mod tlb;
 mod trace;
 mod vector;
 mod work;

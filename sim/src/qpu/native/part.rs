@@ -48,6 +48,28 @@ pub fn has_pixel(op: &Op) -> bool {
     [op.port_a, op.port_b].into_iter().any(|port| matches!(port, Port::PixelX | Port::PixelY))
 }
 
+/// What a condition asks: nothing, or the number of a flag and its value.
+pub enum ByFlag {
+    Always,
+    Never,
+    Where { flag: usize, set: bool },
+}
+
+/// What a condition asks of Z, N and C.
+pub fn by_flag(cond: Cond) -> ByFlag {
+    let (flag, set) = match cond {
+        Cond::Always => return ByFlag::Always,
+        Cond::Never => return ByFlag::Never,
+        Cond::Zs => (0, true),
+        Cond::Zc => (0, false),
+        Cond::Ns => (1, true),
+        Cond::Nc => (1, false),
+        Cond::Cs => (2, true),
+        Cond::Cc => (2, false),
+    };
+    ByFlag::Where { flag, set }
+}
+
 /// The parts of an instruction, in order.
 pub fn parts(op: &Op, mut add: impl FnMut(Part)) {
     if let Action::Branch(branch) = op.action {

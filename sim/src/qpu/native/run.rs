@@ -9,7 +9,7 @@ use vc4::qpu::{AddOp, Cond, MulOp, Pack, SmallImm};
 use super::emit::{ADDRESS, Emitter, LITTLE, trusted};
 use super::known::{CHECKED, Floats, Known, SMALLEST, SUSPICIOUS};
 use super::layout::{self, VECTOR_BYTES, VECTORS, context};
-use super::part::{FLAGS, Part, bit, has_pixel, has_uniform, is_constant};
+use super::part::{ByFlag, FLAGS, Part, bit, by_flag, has_pixel, has_uniform, is_constant};
 use super::vector::{FLOATS, Memo, Vector, WORDS, Word};
 use super::work::Work;
 use crate::lanes::{Lanes, immediate};
@@ -277,15 +277,10 @@ impl Emitter<'_> {
 
     /// The elements in which a condition holds, or `None` for all.
     fn condition(&mut self, elements: &mut Elements, cond: Cond, i: usize) -> Option<Value> {
-        let (flag, set) = match cond {
-            Cond::Always => return None,
-            Cond::Never => return Some(self.on_constants(|v| v.constant(0))),
-            Cond::Zs => (0, true),
-            Cond::Zc => (0, false),
-            Cond::Ns => (1, true),
-            Cond::Nc => (1, false),
-            Cond::Cs => (2, true),
-            Cond::Cc => (2, false),
+        let (flag, set) = match by_flag(cond) {
+            ByFlag::Always => return None,
+            ByFlag::Never => return Some(self.on_constants(|v| v.constant(0))),
+            ByFlag::Where { flag, set } => (flag, set),
         };
         let mask = self.flag(elements, flag, i);
         Some(if set { mask } else { self.build.ins().bnot(mask) })
