@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use vc4::hw::LANES;
 use vc4_jit::truncating;
 
-use super::exec::Instance;
+use super::exec::{Instance, of_tmu};
 use super::fault::Fault;
 use super::native::{Context, Exit, Native, Part, Work};
 use super::op::Op;
@@ -107,9 +107,16 @@ unsafe extern "C" fn perform<P: Ports>(host: *mut truncating::Host, work: u32, f
     };
     // SAFETY: the code's host is the only one to use both.
     let (q, ports) = unsafe { (&mut *host.qpu, &mut *host.ports) };
+    let work = &host.native.work[work as usize];
+    if let Work::Request(at, unit) = work {
+        context.lookups += 1;
+        let result = q.tmus[usize::from(*unit) & 1].send(host.memory);
+        return host.over(result.map_err(|fault| (*at, of_tmu(fault, *at as u32))));
+    }
     ports.set_next_varying(context.varyings.next);
     let mut instance = Instance { q, memory: host.memory, ports, lookups: 0, executed: 0, limit: host.limit };
-    let result = match &host.native.work[work as usize] {
+    let result = match work {
+        Work::Request(..) => Ok(()),
         Work::Part(at, part) => part.perform(&mut instance, host.program, *at).map_err(|fault| (*at, fault)),
         Work::Run { ops, written } => {
             host.native.repeated.fetch_add(1, Relaxed);
@@ -119,11 +126,18 @@ unsafe extern "C" fn perform<P: Ports>(host: *mut truncating::Host, work: u32, f
     context.lookups += instance.lookups;
     context.varyings.next = instance.ports.next_varying();
     context.tlb = instance.ports.tlb();
-    match result {
-        Ok(()) => 0,
-        Err(fault) => {
-            host.fault = Some(fault);
-            1
+    host.over(result)
+}
+
+impl<P> Host<'_, P> {
+    /// What the code hears of its work.
+    fn over(&mut self, result: Result<(), (usize, Fault)>) -> u32 {
+        match result {
+            Ok(()) => 0,
+            Err(fault) => {
+                self.fault = Some(fault);
+                1
+            }
         }
     }
 }

@@ -26,6 +26,14 @@ const fn register_branch_element(fact: BranchElement) -> usize {
     }
 }
 
+/// What a unit has no answer for, at an instruction.
+pub(super) fn of_tmu(fault: TmuFault, index: u32) -> Fault {
+    match fault {
+        TmuFault::Bus(error) => Fault::Bus(error),
+        TmuFault::Unsupported(what) => unsupported(index, what),
+    }
+}
+
 /// What happens when the delay slots of an instruction are over.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
@@ -410,10 +418,8 @@ impl<P: Ports> Instance<'_, P> {
             self.uniform()?
         };
         self.lookups += u64::from(parameter == 0);
-        self.q.tmus[unit].write(self.memory, parameter, value, config).map_err(|fault| match fault {
-            TmuFault::Bus(error) => Fault::Bus(error),
-            TmuFault::Unsupported(what) => unsupported(index, what),
-        })
+        let result = self.q.tmus[unit].write(self.memory, parameter, value, config);
+        result.map_err(|fault| of_tmu(fault, index))
     }
 
     /// Does what the signal asks for.

@@ -254,25 +254,22 @@ pub(super) fn wrap_index(wrap: Wrap, i: i32, size: i32) -> i32 {
 }
 
 impl Texture {
-    /// Looks up sixteen elements; the parameters are floats, r is the border colour of a 2D texture.
+    /// Looks up sixteen elements; the parameters s, t, r and b are floats, r is the border colour of a 2D texture.
     pub(super) fn sample(
         &self,
         memory: &Memory,
-        s: &Lanes,
-        t: &Lanes,
-        r: &Lanes,
-        b: &Lanes,
-    ) -> Result<Lanes, TmuFault> {
+        [s, t, r, b]: [&Lanes; 4],
+        out: &mut Lanes,
+    ) -> Result<(), TmuFault> {
         let selections = self.selections(s, t, r, b);
-        if let Some(together) = self.sample_together(memory, &selections, [s, t, r]) {
-            return Ok(together);
+        if self.sample_together(memory, &selections, [s, t, r], out) {
+            return Ok(());
         }
-        let mut out = [0; LANES];
         for (i, word) in out.iter_mut().enumerate() {
             let at = [s[i], t[i], r[i]].map(f32::from_bits);
             *word = self.sample_one(memory, selections.of(i), at, r[0])?;
         }
-        Ok(out)
+        Ok(())
     }
 
     pub(super) fn selections(&self, s: &Lanes, t: &Lanes, r: &Lanes, b: &Lanes) -> Selections {

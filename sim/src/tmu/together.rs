@@ -27,21 +27,27 @@ struct Places<'a> {
 }
 
 impl Texture {
-    /// Looks up sixteen elements; `None` where they have to be looked up one by one.
+    /// Looks up sixteen elements; `false` where they have to be looked up one by one.
     pub(super) fn sample_together(
         &self,
         memory: &Memory,
         selections: &Selections,
         [s, t, r]: [&Lanes; 3],
-    ) -> Option<Lanes> {
+        out: &mut Lanes,
+    ) -> bool {
         let usual = (self.facts.weight_bits, self.facts.nearest_texel) == USUAL
             && !(self.cube && self.facts.cube_neighbours == CubeNeighbours::Joined);
         let filtered = self.mag_linear || self.min_linear || self.mip == Mip::Linear;
         if !usual || self.ty == TextureType::Etc1 || self.ty == TextureType::S16F && filtered {
-            return None;
+            return false;
         }
         if !self.cube {
-            return self.of_places(memory, selections, &Places { face: &[0; LANES], s, t, border: r[0] });
+            return self.of_places(
+                memory,
+                selections,
+                &Places { face: &[0; LANES], s, t, border: r[0] },
+                out,
+            );
         }
         let (mut faces, mut on_s, mut on_t) = ([0; LANES], [0; LANES], [0; LANES]);
         for i in 0..LANES {
@@ -50,44 +56,67 @@ impl Texture {
             faces[i] = face.wrapping_mul(self.cube_stride);
             (on_s[i], on_t[i]) = (s.to_bits(), t.to_bits());
         }
-        self.of_places(memory, selections, &Places { face: &faces, s: &on_s, t: &on_t, border: r[0] })
+        self.of_places(memory, selections, &Places { face: &faces, s: &on_s, t: &on_t, border: r[0] }, out)
     }
 
-    fn of_places(&self, memory: &Memory, selections: &Selections, places: &Places) -> Option<Lanes> {
-        let level = |Source { level, linear }| {
-            sample_level(self, memory, &self.levels[usize::from(level)], linear, places)
+    fn of_places(&self, memory: &Memory, selections: &Selections, places: &Places, out: &mut Lanes) -> bool {
+        let level = |Source { level, linear }: Source, out: &mut Lanes| {
+            sample_level(self, memory, &self.levels[usize::from(level)], linear, places, out)
         };
+        let mut far = [0; LANES];
         match selections {
-            Selections::Same(Selection { source, next: 0 }) => level(*source),
             Selections::Same(Selection { source, next }) => {
-                Some(between(&level(*source)?, &level(source.next())?, &[*next; LANES]))
+                if !level(*source, out) {
+                    return false;
+                }
+                if *next != 0 {
+                    if !level(source.next(), &mut far) {
+                        return false;
+                    }
+                    between(out, &far, &[*next; LANES]);
+                }
             }
             Selections::Each(all) => {
                 let mut sources = all.map(|one| one.source);
-                let near = of_levels(level, &sources)?;
-                let Some(blended) = all.iter().find(|one| one.next != 0) else { return Some(near) };
+                if !of_levels(level, &sources, out) {
+                    return false;
+                }
+                let Some(blended) = all.iter().find(|one| one.next != 0) else { return true };
                 // Who has no next level takes part in some other element's.
                 for (source, one) in sources.iter_mut().zip(all) {
                     *source = if one.next == 0 { blended.source.next() } else { one.source.next() };
                 }
-                Some(between(&near, &of_levels(level, &sources)?, &all.map(|one| one.next)))
+                if !of_levels(level, &sources, &mut far) {
+                    return false;
+                }
+                between(out, &far, &all.map(|one| one.next));
             }
         }
+        true
     }
 }
 
 /// Each element from its level and by its filter.
-fn of_levels(sample: impl Fn(Source) -> Option<Lanes>, sources: &[Source; LANES]) -> Option<Lanes> {
-    let mut out = sample(sources[0])?;
+fn of_levels(
+    sample: impl Fn(Source, &mut Lanes) -> bool,
+    sources: &[Source; LANES],
+    out: &mut Lanes,
+) -> bool {
+    if !sample(sources[0], out) {
+        return false;
+    }
+    let mut words = [0; LANES];
     let mut done: u32 = 0;
     let mut source = sources[0];
     loop {
         for (i, one) in sources.iter().enumerate() {
             done |= u32::from(*one == source) << i;
         }
-        let next @ 0..LANES = done.trailing_ones() as usize else { return Some(out) };
+        let next @ 0..LANES = done.trailing_ones() as usize else { return true };
         source = sources[next];
-        let words = sample(source)?;
+        if !sample(source, &mut words) {
+            return false;
+        }
         for i in 0..LANES {
             out[i] = if sources[i] == source { words[i] } else { out[i] };
         }
@@ -95,14 +124,15 @@ fn of_levels(sample: impl Fn(Source) -> Option<Lanes>, sources: &[Source; LANES]
 }
 
 on_wide_vectors! {
-    /// All elements from one level.
+    /// All elements from one level; `false` if one is outside of memory.
     fn sample_level(
         texture: &Texture,
         memory: &Memory,
         level: &Level,
         linear: bool,
         places: &Places,
-    ) -> Option<Lanes> {
+        out: &mut Lanes,
+    ) -> bool {
         let x = axis(texture.wrap_s, places.s, level.width, linear);
         let y = axis(texture.wrap_t, places.t, level.height, linear);
         let (column_0, column_n) = (level.origin.0, level.last.0);
@@ -124,7 +154,8 @@ on_wide_vectors! {
         let mut found = [[0; LANES]; 4];
         for corner in 0..if linear { 4 } else { 1 } {
             let at = addresses(level, places.face, &offsets[corner]);
-            found[corner] = texels(texture, &memory.gather(&at)?, &at);
+            let Some(words) = memory.gather(&at) else { return false };
+            found[corner] = texels(texture, &words, &at);
             if texture.wrap_s == Wrap::Border || texture.wrap_t == Wrap::Border {
                 let (column, row) = (&x.texels[corner & 1], &y.texels[corner >> 1]);
                 for i in 0..LANES {
@@ -134,7 +165,8 @@ on_wide_vectors! {
                 }
             }
         }
-        Some(if linear { blend(&found, &x.weight, &y.weight) } else { found[0] })
+        *out = if linear { blend(&found, &x.weight, &y.weight) } else { found[0] };
+        true
     }
 }
 
@@ -252,8 +284,7 @@ fn for_channels(weights: &Lanes) -> [i16; 4 * LANES] {
 
 on_wide_vectors! {
     /// [`Texture::between`] on all elements; those of weight 0 keep the nearer level's.
-    fn between(near: &Lanes, far: &Lanes, next: &[u16; LANES]) -> Lanes {
-        let mut out = [0; LANES];
+    fn between(near: &mut Lanes, far: &Lanes, next: &[u16; LANES]) -> () {
         for i in 0..LANES {
             let far_weight = u32::from(next[i]);
             let near_weight = NEXT_LEVEL as u32 - far_weight;
@@ -262,9 +293,8 @@ on_wide_vectors! {
                 let sum = (near[i] >> shift & 255) * near_weight + (far[i] >> shift & 255) * far_weight;
                 word |= ((sum + NEXT_LEVEL as u32 / 2) / NEXT_LEVEL as u32) << shift;
             }
-            out[i] = word;
+            near[i] = word;
         }
-        out
     }
 }
 
@@ -327,7 +357,9 @@ mod tests {
                 |(words, s, t, r, b)| {
                     let Ok(texture) = Texture::decode(&Facts::default(), &words) else { return Ok(()) };
                     let selections = texture.selections(&s, &t, &r, &b);
-                    let together = texture.sample_together(&memory, &selections, [&s, &t, &r]);
+                    let mut out = [0; LANES];
+                    let found = texture.sample_together(&memory, &selections, [&s, &t, &r], &mut out);
+                    let together = found.then_some(out);
                     let blended = (0..LANES).any(|i| selections.of(i).next != 0);
                     counted.borrow_mut()[usize::from(together.is_some()) * (1 + usize::from(blended))] += 1;
                     let Some(together) = together else { return Ok(()) };

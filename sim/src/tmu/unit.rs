@@ -33,10 +33,12 @@ const S: u8 = 0;
 #[derive(Default)]
 pub struct Tmu {
     facts: Facts,
-    /// s, t, r, b of the request under assembly; zero when not written.
+    /// s, t, r, b of the request under assembly, where they were given.
     params: [Lanes; PARAMETERS],
+    /// Those that were given, a bit each.
+    given: usize,
     config: [u32; PARAMETERS],
-    /// Parameters written so far.
+    /// Configuration words written so far.
     written: usize,
     results: [Lanes; IN_FLIGHT],
     /// Request FIFO slots that each result's request took.
@@ -46,6 +48,8 @@ pub struct Tmu {
     /// Results that may wait without another thought: nothing stalls, and no rule is broken.
     room: usize,
     setups: Vec<([u32; 4], Texture)>,
+    /// The one that was asked for last.
+    latest: usize,
     /// Set-up that the next decoded one replaces.
     oldest: usize,
     /// The program has two threads, each with half of the FIFOs.
@@ -67,6 +71,8 @@ pub mod place {
     pub const WRITTEN: usize = offset_of!(Tmu, written);
     /// Most of them.
     pub const PARAMETERS: usize = super::PARAMETERS;
+    /// Which parameters were given, a bit each.
+    pub const GIVEN: usize = offset_of!(Tmu, given);
     /// The parameters, registers.
     pub const PARAMS: usize = offset_of!(Tmu, params);
     /// Their configuration words, in the order in which they were written.
@@ -114,9 +120,9 @@ impl Tmu {
 
     fn clear_request(&mut self) {
         if self.written > 0 {
-            self.params = [[0; LANES]; PARAMETERS];
             self.config = [0; PARAMETERS];
             self.written = 0;
+            self.given = 0;
         }
     }
 
@@ -156,11 +162,12 @@ impl Tmu {
             if let Some(lines) = &mut self.lines {
                 trace::direct(value, lines);
             }
-            let mut result = [0; LANES];
-            for (word, &address) in result.iter_mut().zip(value) {
+            let place = self.place_of_result(DIRECT_SLOTS)?;
+            for (word, &address) in self.results[place].iter_mut().zip(value) {
                 *word = memory.read(address & !3)?;
             }
-            return self.push(&result, DIRECT_SLOTS);
+            self.count += 1;
+            return Ok(());
         }
         if self.written == PARAMETERS {
             return Err(TmuFault::Unsupported(
@@ -168,20 +175,28 @@ impl Tmu {
             ));
         }
         self.params[usize::from(parameter) & 3] = *value;
+        self.given |= 1 << (parameter & 3);
         self.config[self.written] = config;
         self.written += 1;
-        if parameter == S {
-            let slots = self.written as u8;
-            let index = self.setup()?;
-            let texture = &self.setups[index].1;
-            let [s, t, r, b] = &self.params;
-            if let Some(lines) = &mut self.lines {
-                texture.trace([s, t, r, b], lines);
-            }
-            let result = texture.sample(memory, s, t, r, b)?;
-            self.push(&result, slots)?;
-            self.clear_request();
+        if parameter == S { self.send(memory) } else { Ok(()) }
+    }
+
+    /// Sends the request under assembly.
+    ///
+    /// # Errors
+    /// As [`Tmu::write`].
+    pub fn send(&mut self, memory: &Memory) -> Result<(), TmuFault> {
+        let place = self.place_of_result(self.written as u8)?;
+        let index = self.setup()?;
+        let texture = &self.setups[index].1;
+        let [s, t, r, b] =
+            [0, 1, 2, 3].map(|n| if self.given >> n & 1 != 0 { &self.params[n] } else { &[0; LANES] });
+        if let Some(lines) = &mut self.lines {
+            texture.trace([s, t, r, b], lines);
         }
+        texture.sample(memory, [s, t, r, b], &mut self.results[place])?;
+        self.count += 1;
+        self.clear_request();
         Ok(())
     }
 
@@ -196,26 +211,32 @@ impl Tmu {
         Some(result)
     }
 
-    fn push(&mut self, result: &Lanes, slots: u8) -> Result<(), TmuFault> {
-        let waiting: u8 =
-            (RESULT_FIFO..self.count).map(|i| self.slots[(self.first + i) % IN_FLIGHT]).sum::<u8>();
-        if self.count >= RESULT_FIFO && waiting + slots > REQUEST_SLOTS {
-            let what = "TMU request while both FIFOs are full stalls for ever; load results first";
-            return Err(TmuFault::Unsupported(what.into()));
+    /// The place of the next result, whose request takes so many slots.
+    fn place_of_result(&mut self, slots: u8) -> Result<usize, TmuFault> {
+        let place = (self.first + self.count) % IN_FLIGHT;
+        if self.count >= self.room {
+            let waiting: u8 =
+                (RESULT_FIFO..self.count).map(|i| self.slots[(self.first + i) % IN_FLIGHT]).sum::<u8>();
+            if self.count >= RESULT_FIFO && waiting + slots > REQUEST_SLOTS {
+                let what = "TMU request while both FIFOs are full stalls for ever; load results first";
+                return Err(TmuFault::Unsupported(what.into()));
+            }
+            if self.threaded && waiting_slots(self) + slots > REQUEST_SLOTS / 2 {
+                self.note = Some(HALF_A_FIFO);
+            }
         }
-        if self.threaded && self.count >= RESULT_FIFO / 2 && waiting_slots(self) + slots > REQUEST_SLOTS / 2 {
-            self.note = Some(HALF_A_FIFO);
-        }
-        let at = (self.first + self.count) % IN_FLIGHT;
-        self.results[at] = *result;
-        self.slots[at] = slots;
-        self.count += 1;
-        Ok(())
+        self.slots[place] = slots;
+        Ok(place)
     }
 
     /// The decoded set-up of the assembled configuration words.
     fn setup(&mut self) -> Result<usize, TmuFault> {
-        if let Some(i) = self.setups.iter().position(|(words, _)| *words == self.config) {
+        let is_it = |(words, _): &([u32; 4], Texture)| *words == self.config;
+        if self.setups.get(self.latest).is_some_and(is_it) {
+            return Ok(self.latest);
+        }
+        if let Some(i) = self.setups.iter().position(is_it) {
+            self.latest = i;
             return Ok(i);
         }
         let texture = Texture::decode(&self.facts, &self.config)?;

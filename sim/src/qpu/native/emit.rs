@@ -148,6 +148,8 @@ impl Emitter<'_> {
         self.take_from_budget(start, trace.ops.len());
         let behind = self.live.behind(trace.then);
         let mut decided = None;
+        // Units with a parameter that was written in this trace.
+        let mut assembled = [false; 2];
         let mut rest = parts;
         while let Some(((at, part), others)) = rest.split_first() {
             let arithmetic = rest.iter().take_while(|(_, part)| matches!(part, Part::Alu(_))).count();
@@ -159,11 +161,20 @@ impl Emitter<'_> {
             }
             match part {
                 Part::Decide(cond) => decided = Some(self.decide(*cond)),
-                Part::Deliver { dest: Dest::Tmu(unit, tmu::S), from, .. } => {
+                Part::Deliver { dest: Dest::Tmu(unit, tmu::S), from, .. }
+                    if !assembled[usize::from(*unit) & 1] =>
+                {
                     self.look_up(*unit, *from, |emitter| emitter.perform_part(*at, *part, trace.ops.end));
                 }
                 Part::Deliver { op, dest: Dest::Tmu(unit, parameter), from, .. } if !has_uniform(op) => {
-                    self.set_parameter((*unit, *parameter), *from, |emitter| {
+                    let sends = *parameter == tmu::S;
+                    assembled[usize::from(*unit) & 1] = !sends;
+                    let send = |emitter: &mut Self| {
+                        if sends {
+                            emitter.perform_work(Work::Request(*at, *unit), trace.ops.end);
+                        }
+                    };
+                    self.set_parameter((*unit, *parameter), *from, send, |emitter| {
                         emitter.perform_part(*at, *part, trace.ops.end);
                     });
                 }
@@ -236,10 +247,15 @@ impl Emitter<'_> {
 
     /// Has the host do a part of an instruction.
     fn perform_part(&mut self, at: usize, part: Part, end: usize) {
-        let work = self.work.len() as u32;
-        self.work.push(Work::Part(at, part));
+        self.perform_work(Work::Part(at, part), end);
+    }
+
+    /// Has the host do something for all elements.
+    fn perform_work(&mut self, work: Work, end: usize) {
+        let number = self.work.len() as u32;
+        self.work.push(work);
         let zero = self.build.ins().iconst(types::I32, 0);
-        self.perform(work, zero, end);
+        self.perform(number, zero, end);
     }
 
     /// Calls the host.

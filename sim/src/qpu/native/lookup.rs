@@ -1,6 +1,5 @@
-//! Memory lookups and loads of results: what a program without vertex fetch and textures asks of the TMUs most (uniforms by
-//! index, buffers), as code on the unit's own state. Where a rule would be broken, or configuration words are involved, the
-//! interpreter's functions do it.
+//! Lookups and loads of results, as code on the unit's own state: memory lookups are done here, the parameters of others put
+//! where the unit has them. Where a rule would be broken, the interpreter's functions do it.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
@@ -67,11 +66,12 @@ impl Emitter<'_> {
         self.or_else([call, done], otherwise);
     }
 
-    /// Writes a slot to another parameter of a unit's, whose configuration word is the next uniform.
+    /// Writes a slot to a parameter of a unit's, whose configuration word is the next uniform, and does `then`.
     pub fn set_parameter(
         &mut self,
         (unit, parameter): (u8, u8),
         from: u8,
+        then: impl FnOnce(&mut Self),
         otherwise: impl FnOnce(&mut Self),
     ) {
         let [write, call, done] = [(); 3].map(|()| self.build.create_block());
@@ -95,8 +95,12 @@ impl Emitter<'_> {
         }
         let more = self.build.ins().iadd_imm(written, 1);
         self.build.ins().store(trusted(), more, unit, tmu::WRITTEN as i32);
+        let given = self.word_of(unit, tmu::GIVEN);
+        let given = self.build.ins().bor_imm(given, 1 << parameter);
+        self.build.ins().store(trusted(), given, unit, tmu::GIVEN as i32);
         let next = self.build.ins().iadd_imm(at, size_of::<u32>() as i64);
         self.build.ins().store(trusted(), next, self.qpu, layout::UNIFORMS as i32);
+        then(self);
         self.or_else([call, done], otherwise);
     }
 

@@ -7,6 +7,8 @@ use crate::qpu::op::Op;
 #[derive(Debug)]
 pub enum Work {
     Part(usize, Part),
+    /// A unit sends the request that was assembled.
+    Request(usize, u8),
     /// A run of arithmetic, and the slots that it writes.
     Run {
         ops: Vec<(usize, Op)>,
