@@ -126,14 +126,14 @@ impl Shape {
         })
     }
 
-    /// Calls `quad` for every 2x2 quad with a covered sample inside of `window`, row by row: the
-    /// quad's left column and top row, and a mask of covered samples for each of its pixels in lane
-    /// order (bit 0 alone without multisampling).
+    /// Calls `quads` for all 2x2 quads with a covered sample inside of `window`, row by row: the first one's left column and
+    /// top row, how many lie side by side, and a mask of covered samples for each pixel of each in lane order (bit 0 alone
+    /// without multisampling). Several at once are covered wholly.
     pub fn scan<E>(
         &self,
         window: Rect,
         multisample: bool,
-        mut quad: impl FnMut(i32, i32, [u8; 4]) -> Result<(), E>,
+        mut quads: impl FnMut(i32, i32, usize, [u8; 4]) -> Result<(), E>,
     ) -> Result<(), E> {
         let area = self.bounds.intersect(window);
         if area.is_empty() {
@@ -144,21 +144,25 @@ impl Shape {
         let narrow = area.x1 - first_x <= 16;
         for y in (first_y..area.y1).step_by(2) {
             let (from, to) = if narrow { (first_x, area.x1) } else { self.span(y, first_x, area.x1) };
-            let inner = if narrow { (to, to) } else { self.inner_span(y, from, to) };
-            for x in (from..to).step_by(2) {
-                let mut masks = if inner.0 <= x && x < inner.1 {
-                    [if multisample { 0xf } else { 1 }; 4]
-                } else if multisample {
-                    self.quad_samples(x, y)
-                } else {
-                    self.quad_centres(x, y)
-                };
+            let whole = !narrow && area.y0 <= y && y + 2 <= area.y1;
+            let inner = if whole { self.inner_span(y, from, to) } else { (to, to) };
+            let mut x = from;
+            while x < to {
+                // Quads from here on that are covered, and inside of the window.
+                let count = ((inner.1 - x + 1) / 2).min((area.x1 - x) / 2);
+                if inner.0.max(area.x0) <= x && count > 0 {
+                    quads(x, y, count as usize, [if multisample { 0xf } else { 1 }; 4])?;
+                    x += 2 * count;
+                    continue;
+                }
+                let mut masks = if multisample { self.quad_samples(x, y) } else { self.quad_centres(x, y) };
                 if x < area.x0 || y < area.y0 || x + 2 > area.x1 || y + 2 > area.y1 {
                     mask_border(&mut masks, x, y, area);
                 }
                 if masks != [0; 4] {
-                    quad(x, y, masks)?;
+                    quads(x, y, 1, masks)?;
                 }
+                x += 2;
             }
         }
         Ok(())
@@ -266,10 +270,12 @@ mod tests {
 
     fn cover(corners: &[GridPoint], window: Rect, multisample: bool, hits: &mut BTreeMap<(i32, i32), u32>) {
         let Some(shape) = Shape::new(&Facts::default(), corners) else { return };
-        let done: Result<(), Infallible> = shape.scan(window, multisample, |x, y, masks| {
-            for (pixel, mask) in masks.iter().enumerate() {
+        let done: Result<(), Infallible> = shape.scan(window, multisample, |x, y, quads, masks| {
+            for (quad, (pixel, mask)) in
+                (0..quads).flat_map(|quad| masks.iter().enumerate().map(move |m| (quad, m)))
+            {
                 if *mask != 0 {
-                    let at = (x + (pixel as i32 & 1), y + (pixel as i32 >> 1));
+                    let at = (x + 2 * quad as i32 + (pixel as i32 & 1), y + (pixel as i32 >> 1));
                     *hits.entry(at).or_default() += mask.count_ones();
                 }
             }
@@ -324,8 +330,8 @@ mod tests {
             let Some(shape) = Shape::new(&Facts::default(), &corners) else { return Ok(()) };
             let window = Rect { x0: left, y0: top, x1: left + 59, y1: top + 37 };
             let mut found = BTreeMap::new();
-            let done: Result<(), Infallible> = shape.scan(window, multisample, |x, y, masks| {
-                found.insert((x, y), masks);
+            let done: Result<(), Infallible> = shape.scan(window, multisample, |x, y, quads, masks| {
+                found.extend((0..quads as i32).map(|quad| ((x + 2 * quad, y), masks)));
                 Ok(())
             });
             done.unwrap_or_else(|never| match never {});

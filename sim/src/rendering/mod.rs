@@ -3,8 +3,10 @@
 //!
 //! Stands on what binning left, the vertices and the QPU.
 
+mod batch;
 mod early_z;
 mod fragment;
+mod ports;
 mod pse;
 mod segment;
 mod surface;

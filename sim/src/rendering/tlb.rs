@@ -62,6 +62,12 @@ impl Tile {
         if self.multisample { 4 } else { 1 }
     }
 
+    /// Samples per quad.
+    #[inline]
+    pub fn quad_samples(&self) -> usize {
+        4 * self.samples()
+    }
+
     /// Pixels per edge.
     pub fn edge(&self) -> u32 {
         tile_px(self.multisample)
