@@ -206,14 +206,15 @@ impl Tmu {
             return None;
         }
         let result = self.results[self.first];
-        self.first = (self.first + 1) % IN_FLIGHT;
+        self.first = around(self.first + 1);
         self.count -= 1;
         Some(result)
     }
 
     /// The place of the next result, whose request takes so many slots.
+    #[inline]
     fn place_of_result(&mut self, slots: u8) -> Result<usize, TmuFault> {
-        let place = (self.first + self.count) % IN_FLIGHT;
+        let place = around(self.first + self.count);
         if self.count >= self.room {
             let waiting: u8 =
                 (RESULT_FIFO..self.count).map(|i| self.slots[(self.first + i) % IN_FLIGHT]).sum::<u8>();
@@ -248,6 +249,12 @@ impl Tmu {
         self.setups[self.oldest] = (self.config, texture);
         Ok(self.oldest)
     }
+}
+
+/// An index of the ring, at most once around.
+#[inline]
+fn around(index: usize) -> usize {
+    if index >= IN_FLIGHT { index - IN_FLIGHT } else { index }
 }
 
 /// Request FIFO slots of the requests that half of the result FIFO does not hold.
