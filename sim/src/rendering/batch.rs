@@ -81,9 +81,16 @@ impl Batch {
         (0..self.quads * 4).find(|&lane| self.pixel(lane) == (x, y) && setting.coverage[lane] != 0)
     }
 
-    /// What the elements begin with.
-    pub fn setting(&self, facts: &Facts, primitive: &Primitive) -> Setting {
-        setting(facts, primitive, self)
+    /// What the elements begin with; the varyings' partial sums go to `partial`.
+    #[inline]
+    pub fn setting(
+        &self,
+        facts: &Facts,
+        primitive: &Primitive,
+        varyings: &[Coefficients],
+        partial: &mut [Lanes],
+    ) -> Setting {
+        setting(facts, primitive, self, varyings, partial)
     }
 }
 
@@ -109,44 +116,49 @@ pub struct Distances {
 }
 
 on_wide_vectors! {
-    fn setting(facts: &Facts, primitive: &Primitive, batch: &Batch) -> Setting {
+    fn setting(
+        facts: &Facts,
+        primitive: &Primitive,
+        batch: &Batch,
+        varyings: &[Coefficients],
+        partial: &mut [Lanes],
+    ) -> Setting {
         let Primitive { z, rw, reference: (x0, y0), .. } = primitive;
         let distances = Distances { x: [0.0; LANES], y: [0.0; LANES] };
         let mut setting = Setting { payload: Payload::default(), distances, coverage: [0; LANES] };
+        let (mut across, mut down) = ([0.0; LANES], [0.0; LANES]);
         for lane in 0..LANES {
-            let dx = f64::from(batch.x[lane / 4] + (lane as i32 & 1)) + 0.5 - x0;
-            let dy = f64::from(batch.y[lane / 4] + (lane as i32 >> 1 & 1)) + 0.5 - y0;
-            let w = 1.0 / (rw.at + rw.dx * dx + rw.dy * dy);
-            setting.payload.ra15[lane] = (w as f32).to_bits();
-            setting.payload.rb15[lane] = usual_z_in_vectors(z.at + z.dx * dx + z.dy * dy);
-            setting.distances.x[lane] = dx as f32;
-            setting.distances.y[lane] = dy as f32;
+            across[lane] = f64::from(batch.x[lane / 4] + (lane as i32 & 1)) + 0.5 - x0;
+            down[lane] = f64::from(batch.y[lane / 4] + (lane as i32 >> 1 & 1)) + 0.5 - y0;
+            setting.distances.x[lane] = across[lane] as f32;
+            setting.distances.y[lane] = down[lane] as f32;
             setting.coverage[lane] = u32::from(batch.coverage[lane / 4]) >> (lane % 4 * 4) & 0xf;
+        }
+        // To a level plane only zeros would be added.
+        if rw.is_level() {
+            setting.payload.ra15 = [((1.0 / rw.at) as f32).to_bits(); LANES];
+        } else {
+            for lane in 0..LANES {
+                let w = 1.0 / (rw.at + rw.dx * across[lane] + rw.dy * down[lane]);
+                setting.payload.ra15[lane] = (w as f32).to_bits();
+            }
         }
         if !is_usual_z(facts) {
             for lane in 0..LANES {
-                let (x, y) = batch.pixel(lane);
-                let (dx, dy) = (f64::from(x) + 0.5 - x0, f64::from(y) + 0.5 - y0);
-                setting.payload.rb15[lane] = z_at(facts, z, dx, dy);
+                setting.payload.rb15[lane] = z_at(facts, z, across[lane], down[lane]);
             }
+        } else if z.is_level() {
+            setting.payload.rb15 = [usual_z_in_vectors(z.at); LANES];
+        } else {
+            for lane in 0..LANES {
+                setting.payload.rb15[lane] = usual_z_in_vectors(z.at + z.dx * across[lane] + z.dy * down[lane]);
+            }
+        }
+        for (partial, varying) in partial.iter_mut().zip(varyings) {
+            *partial = varying.partial(&setting.distances.x, &setting.distances.y);
         }
         setting
     }
-}
-
-on_wide_vectors! {
-    /// The varyings' partial sums.
-    fn sums(varyings: &[Coefficients], distances: &Distances, out: &mut Vec<Lanes>) -> () {
-        out.resize(varyings.len(), [0; LANES]);
-        for (out, varying) in out.iter_mut().zip(varyings) {
-            *out = varying.partial(&distances.x, &distances.y);
-        }
-    }
-}
-
-/// The varyings' partial sums in a batch.
-pub fn partial_sums(varyings: &[Coefficients], distances: &Distances, out: &mut Vec<Lanes>) {
-    sums(varyings, distances, out);
 }
 
 #[cfg(test)]
@@ -172,7 +184,10 @@ mod tests {
             z: Plane { at: 0.0, dx: 1.0 / 16.0, dy: 0.0 },
             rw: Plane { at: 1.0, dx: 0.0, dy: 0.0 },
         };
-        let setting = batch.setting(&Facts::default(), &primitive);
+        let mut partial = [[0; LANES]];
+        let varyings = [Coefficients { a: 2.0, b: 10.0, c: 5.0 }];
+        let setting = batch.setting(&Facts::default(), &primitive, &varyings, &mut partial);
+        assert_eq!(f32::from_bits(partial[0][5]), 2.0 * 9.5 + 10.0 * 6.5);
         assert_eq!((setting.distances.x[5], setting.distances.y[5]), (9.5, 6.5));
         assert_eq!(setting.payload.rb15[0], ((4.5 / 16.0) * f64::from(0xff_ffff) + 0.5) as u32);
         assert_eq!(setting.coverage, [1, 0, 2, 3, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0]);

@@ -2,7 +2,7 @@
 //! buffer (v3d.md §9.2, §9.6).
 
 use vc4::facts::{Facts, MsFlags, ShaderDepth};
-use vc4::hw::{DEPTH_MAX, SUBPIXELS, sample_positions_4x};
+use vc4::hw::{DEPTH_MAX, LANES, SUBPIXELS, sample_positions_4x};
 
 use super::batch::{Batch, coverage_of, z_at};
 use super::early_z::Shadow;
@@ -71,6 +71,9 @@ impl Worker {
     ) -> Result<(), JobError> {
         let mut coefficients = std::mem::take(&mut self.coefficients);
         if let Some(primitive) = prepared.set_up(draw, binned, &mut coefficients) {
+            if self.partial.len() < coefficients.len() {
+                self.partial.resize(coefficients.len(), [0; LANES]);
+            }
             let target = Target { memory, draw, left, top };
             draw_primitive(self, &target, &primitive, &coefficients, stats)?;
         }
@@ -193,7 +196,9 @@ impl Shading<'_> {
             return Ok(());
         }
         self.batch.fill();
-        let setting = self.batch.setting(&self.target.draw.state.facts, self.primitive);
+        let partial = &mut worker.partial[..self.coefficients.len()];
+        let facts = &self.target.draw.state.facts;
+        let setting = self.batch.setting(facts, self.primitive, self.coefficients, partial);
         if let Some(counts) = &mut self.stats.counts {
             counts.quads(self.batch.quads(), &setting.coverage);
         }

@@ -4,7 +4,7 @@ use vc4::cl::words::{StencilOp, StencilWord};
 use vc4::facts::{Facts, OcclusionEvents, StencilLatch};
 use vc4::hw::LANES;
 
-use super::batch::{Batch, Distances, Setting, partial_sums};
+use super::batch::{Batch, Setting};
 use super::early_z;
 use super::tlb::{BatchTest, DepthMode, QUADS, Stencil, TILE_SAMPLES, Tile, first_sample, quad_mut};
 use crate::qpu::{Coefficients, Fault, LaneMask, Lanes, Note, Ports, Tlb, Varyings};
@@ -15,10 +15,9 @@ pub struct FragmentPorts<'a> {
     tile: &'a mut Tile,
     batch: &'a Batch,
     coverage: &'a Lanes,
-    distances: &'a Distances,
     coefficients: &'a [Coefficients],
-    /// Where machine code finds their partial sums.
-    partial: &'a mut Vec<Lanes>,
+    /// Their partial sums.
+    partial: &'a [Lanes],
     next_varying: usize,
     facts: &'a Facts,
     /// What machine code knows as well.
@@ -70,7 +69,7 @@ const TWO_FACES: Note = Note {
 };
 
 impl<'a> FragmentPorts<'a> {
-    /// Those of a batch, whose varyings' partial sums find room in `partial`.
+    /// Those of a batch with so many varyings and their partial sums.
     #[inline]
     pub fn new(
         tile: &'a mut Tile,
@@ -78,7 +77,7 @@ impl<'a> FragmentPorts<'a> {
         setting: &'a Setting,
         machine: Machine<'a>,
         coefficients: &'a [Coefficients],
-        partial: &'a mut Vec<Lanes>,
+        partial: &'a [Lanes],
     ) -> FragmentPorts<'a> {
         let Machine { facts, mode, sample_z, reverse, early_z } = machine;
         FragmentPorts {
@@ -86,7 +85,6 @@ impl<'a> FragmentPorts<'a> {
             tile,
             batch,
             coverage: &setting.coverage,
-            distances: &setting.distances,
             coefficients,
             partial,
             next_varying: 0,
@@ -179,18 +177,18 @@ impl Ports for FragmentPorts<'_> {
     }
 
     fn varying(&mut self) -> Result<(Lanes, Lanes), Fault> {
-        let Some(varying) = self.coefficients.get(self.next_varying) else {
+        let next = self.next_varying;
+        let (Some(partial), Some(varying)) = (self.partial.get(next), self.coefficients.get(next)) else {
             self.note = Some(VARYING_NOT_DECLARED);
             return Ok(([0; LANES], [0; LANES]));
         };
         self.next_varying += 1;
-        Ok((varying.partial(&self.distances.x, &self.distances.y), [varying.c.to_bits(); LANES]))
+        Ok((*partial, [varying.c.to_bits(); LANES]))
     }
 
     // A call would hand it over in memory, in halves that are read whole.
     #[inline(always)]
     fn varyings(&mut self) -> Varyings {
-        partial_sums(self.coefficients, self.distances, self.partial);
         Varyings {
             partial: self.partial.as_ptr(),
             coefficients: self.coefficients.as_ptr(),
@@ -364,9 +362,13 @@ mod tests {
     use std::sync::LazyLock;
     use vc4::cl::packets::CompareFunc;
 
+    use super::super::batch::Distances;
     use crate::qpu::Payload;
 
     static FACTS: LazyLock<Facts> = LazyLock::new(Facts::default);
+    /// Partial sums of two varyings.
+    const PARTIAL: &[Lanes] = &[[7; LANES], [8; LANES]];
+
     /// Elements side by side in a tile of so many samples.
     fn in_a_row(samples: u16) -> Batch {
         let mut batch = Batch::default();
@@ -376,9 +378,9 @@ mod tests {
         batch
     }
 
-    /// With this coverage, a step to the right from element to element and two down from the reference point.
+    /// With this coverage.
     fn setting(coverage: u32) -> Setting {
-        let distances = Distances { x: std::array::from_fn(|lane| lane as f32), y: [2.0; LANES] };
+        let distances = Distances { x: [0.0; LANES], y: [0.0; LANES] };
         Setting { payload: Payload::default(), distances, coverage: [coverage; LANES] }
     }
 
@@ -390,7 +392,7 @@ mod tests {
     ) -> FragmentPorts<'a> {
         let mode = DepthMode { func: CompareFunc::Less, write: true };
         let machine = Machine { facts: &FACTS, mode, sample_z: [0.0; 4], reverse: false, early_z: false };
-        FragmentPorts::new(tile, batch, setting, machine, coefficients, Box::leak(Box::default()))
+        FragmentPorts::new(tile, batch, setting, machine, coefficients, PARTIAL)
     }
 
     #[test]
@@ -404,7 +406,7 @@ mod tests {
         let coefficients = [Coefficients { a: 2.0, b: 10.0, c: 5.0 }, Coefficients::default()];
         let mut ports = ports(&mut tile, &batch, &setting, &coefficients);
         let (vp, c) = ports.varying().unwrap();
-        assert_eq!((f32::from_bits(vp[3]), f32::from_bits(c[7])), (26.0, 5.0));
+        assert_eq!((vp[3], f32::from_bits(c[7])), (7, 5.0));
         assert_eq!(ports.end().collect::<Vec<_>>(), [VARYINGS_LEFT]);
         ports.varying().unwrap();
         assert_eq!(ports.end().count(), 0);

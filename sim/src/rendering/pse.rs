@@ -23,6 +23,14 @@ pub struct Plane {
     pub dy: f64,
 }
 
+impl Plane {
+    /// Whether it has one value everywhere.
+    #[inline]
+    pub fn is_level(&self) -> bool {
+        self.dx == 0.0 && self.dy == 0.0
+    }
+}
+
 /// A primitive ready for the rasteriser.
 #[derive(Clone, Debug)]
 pub struct Primitive {
