@@ -135,58 +135,76 @@ on_wide_vectors! {
     ) -> bool {
         let x = axis(texture.wrap_s, places.s, level.width, linear);
         let y = axis(texture.wrap_t, places.t, level.height, linear);
-        let (column_0, column_n) = (level.origin.0, level.last.0);
-        let (row_0, row_n, flip) = (level.origin.1, level.last.1, texture.flip_y);
         // Closures for arrays would not be compiled for wide vectors.
-        let columns = [
-            placed(&x.texels[0], level.width, column_0, column_n, false),
-            placed(&x.texels[1], level.width, column_0, column_n, false),
-        ];
-        let rows = [
-            placed(&y.texels[0], level.height, row_0, row_n, flip),
-            placed(&y.texels[1], level.height, row_0, row_n, flip),
-        ];
-        let offsets = if linear {
-            level.map.corners([&columns[0], &columns[1]], [&rows[0], &rows[1]])
+        let (mut columns, mut rows) = (x.texels, y.texels);
+        if texture.wrap_s == Wrap::Border || level.origin.0 != 0 || level.last.0 != level.width - 1 {
+            place(&mut columns[0], level.width, level.origin.0, level.last.0);
+            place(&mut columns[1], level.width, level.origin.0, level.last.0);
+        }
+        if texture.wrap_t == Wrap::Border || level.origin.1 != 0 || level.last.1 != level.height - 1 {
+            place(&mut rows[0], level.height, level.origin.1, level.last.1);
+            place(&mut rows[1], level.height, level.origin.1, level.last.1);
+        }
+        if texture.flip_y {
+            flip(&mut rows[0], level.last.1);
+            flip(&mut rows[1], level.last.1);
+        }
+        let face = if texture.cube { Some(places.face) } else { None };
+        let mut corners = [[0; LANES]; 4];
+        if linear {
+            let offsets = level.map.corners([&columns[0], &columns[1]], [&rows[0], &rows[1]]);
+            for corner in 0..4 {
+                let at = addresses(level, face, &offsets[corner]);
+                let Some(words) = memory.gather(&at) else { return false };
+                corners[corner] = texels(texture, &words, &at);
+            }
         } else {
-            [level.map.offsets_of(&columns[0], &rows[0]), [0; LANES], [0; LANES], [0; LANES]]
-        };
-        let mut found = [[0; LANES]; 4];
-        for corner in 0..if linear { 4 } else { 1 } {
-            let at = addresses(level, places.face, &offsets[corner]);
+            let at = addresses(level, face, &level.map.offsets_of(&columns[0], &rows[0]));
             let Some(words) = memory.gather(&at) else { return false };
-            found[corner] = texels(texture, &words, &at);
-            if texture.wrap_s == Wrap::Border || texture.wrap_t == Wrap::Border {
+            corners[0] = texels(texture, &words, &at);
+        }
+        if texture.wrap_s == Wrap::Border || texture.wrap_t == Wrap::Border {
+            for corner in 0..if linear { 4 } else { 1 } {
                 let (column, row) = (&x.texels[corner & 1], &y.texels[corner >> 1]);
                 for i in 0..LANES {
                     // Below 0 they are large.
                     let outside = (column[i] >= level.width) | (row[i] >= level.height);
-                    found[corner][i] = if outside { places.border } else { found[corner][i] };
+                    corners[corner][i] = if outside { places.border } else { corners[corner][i] };
                 }
             }
         }
-        *out = if linear { blend(&found, &x.weight, &y.weight) } else { found[0] };
+        *out = if linear { blend(&corners, &x.weight, &y.weight) } else { corners[0] };
         true
     }
 }
 
-/// Columns or rows of the whole level; those outside count as the last ones.
+/// Columns or rows of the whole level from those of a part; those outside count as the last ones.
 #[inline(always)]
-fn placed(texels: &Lanes, size: u32, origin: u32, last: u32, flip: bool) -> Lanes {
-    let mut out = [0; LANES];
+fn place(texels: &mut Lanes, size: u32, origin: u32, last: u32) {
     for i in 0..LANES {
-        let texel = (texels[i].min(size - 1) + origin).min(last);
-        out[i] = if flip { last - texel } else { texel };
+        texels[i] = (texels[i].min(size - 1) + origin).min(last);
     }
-    out
 }
 
-/// Addresses of places in a level.
+/// Rows counted from the other end.
 #[inline(always)]
-fn addresses(level: &Level, face: &Lanes, places: &Lanes) -> Lanes {
+fn flip(rows: &mut Lanes, last: u32) {
+    for i in 0..LANES {
+        rows[i] = last - rows[i];
+    }
+}
+
+/// Addresses of places in a level, of a cube's face.
+#[inline(always)]
+fn addresses(level: &Level, face: Option<&Lanes>, places: &Lanes) -> Lanes {
     let mut at = [0; LANES];
     for i in 0..LANES {
-        at[i] = level.base.wrapping_add(face[i]).wrapping_add(places[i]);
+        at[i] = level.base.wrapping_add(places[i]);
+    }
+    if let Some(face) = face {
+        for i in 0..LANES {
+            at[i] = at[i].wrapping_add(face[i]);
+        }
     }
     at
 }
