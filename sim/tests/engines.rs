@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::collections::BTreeSet;
+
 use support::*;
 use vc4::cl::packets::*;
 use vc4::facts::{Facts, OcclusionEvents, StencilLatch};
@@ -77,16 +79,23 @@ fn program(random: &mut Random) -> (Vec<u64>, Vec<u32>) {
     (assemble(&(text + &end)), uniforms)
 }
 
-/// Colours, depths and counts of a frame with such programs.
-fn frame(seed: u64, engine: Engine) -> (Vec<u32>, Vec<u32>, Totals) {
+/// A frame with such programs.
+struct Drawn {
+    /// Colours and depths.
+    picture: [Vec<u32>; 2],
+    totals: Totals,
+    /// Broken rules, programs and instructions.
+    findings: BTreeSet<(&'static str, u32, u32)>,
+}
+
+fn frame(seed: u64, engine: Engine, check_programs: bool) -> Drawn {
     let random = &mut Random(seed);
     let mut facts = Facts::default();
     if random.below(2) == 0 {
         facts.occlusion_events = OcclusionEvents::Counted;
         facts.stencil_latch = StencilLatch::FirstWrite;
     }
-    // What is watched is interpreted.
-    let config = Config { memory_bytes: 32 << 20, check_programs: false, facts, engine, ..Config::default() };
+    let config = Config { memory_bytes: 32 << 20, check_programs, facts, engine, ..Config::default() };
     let gpu = Simulator::new(config);
     let mut target = Target::new(&gpu, 64, 64, if random.below(2) == 0 { Tiling::T } else { Tiling::Raster });
     target.multisample = random.below(5) == 0;
@@ -100,6 +109,7 @@ fn frame(seed: u64, engine: Engine) -> (Vec<u32>, Vec<u32>, Totals) {
             let mut draw = Draw::color(vertices, 0).mode(PrimitiveMode::TriangleStrip);
             draw.config.depth_func = FUNCTIONS[random.below(FUNCTIONS.len())];
             draw.config.depth_write = random.below(4) > 0;
+            draw.config.early_z = random.below(3) == 0;
             Draw { fragment, uniforms, ..draw }
         })
         .collect();
@@ -107,19 +117,69 @@ fn frame(seed: u64, engine: Engine) -> (Vec<u32>, Vec<u32>, Totals) {
     job.clear_z = 0x90_0000;
     job.zs_write = Some(Surface { bo_index: 1, offset: 0, bits: 0x12, flags: 0 });
     run(&gpu, &job).unwrap();
-    (target.pixels(&gpu).words, target.depths(&gpu).words, gpu.totals())
+    let found = gpu.findings();
+    Drawn {
+        picture: [target.pixels(&gpu), target.depths(&gpu)].map(|pixels| pixels.words),
+        totals: gpu.totals(),
+        findings: found.iter().map(|finding| (finding.rule.id, finding.program, finding.index)).collect(),
+    }
+}
+
+/// Compares both engines; returns how many pictures and rules there were.
+fn compare(seeds: std::ops::Range<u64>, check: bool) -> (usize, usize) {
+    let (mut pictures, mut rules) = (BTreeSet::new(), BTreeSet::new());
+    for seed in seeds {
+        let interpreted = frame(seed, Engine::Interpreter, check);
+        let compiled = frame(seed, Engine::Compiler, check);
+        assert!(interpreted.picture[0] == compiled.picture[0], "colours of seed {seed}");
+        assert!(interpreted.picture[1] == compiled.picture[1], "depths of seed {seed}");
+        assert_eq!(interpreted.totals, compiled.totals, "counts of seed {seed}");
+        assert_eq!(interpreted.findings, compiled.findings, "rules of seed {seed}");
+        pictures.insert(interpreted.picture);
+        rules.extend(interpreted.findings.into_iter().map(|(rule, ..)| rule));
+    }
+    (pictures.len(), rules.len())
 }
 
 #[test]
 fn machine_code_draws_what_the_interpreter_does() {
-    let mut pictures = std::collections::BTreeSet::new();
-    for seed in 0..300 {
-        let interpreted = frame(seed, Engine::Interpreter);
-        let compiled = frame(seed, Engine::Compiler);
-        assert!(interpreted.0 == compiled.0, "colours of seed {seed}");
-        assert!(interpreted.1 == compiled.1, "depths of seed {seed}");
-        assert_eq!(interpreted.2, compiled.2, "counts of seed {seed}");
-        pictures.insert((interpreted.0, interpreted.1));
+    let (pictures, _) = compare(0..300, false);
+    assert!(pictures > 200, "{pictures} different pictures");
+}
+
+#[test]
+fn broken_rules_are_found_in_machine_code() {
+    let (_, rules) = compare(1000..1200, true);
+    assert!(rules > 3, "{rules} different rules");
+}
+
+/// Depths of its own from column 32 on, which early Z must not see.
+#[test]
+fn a_rule_that_one_instance_breaks_is_found() {
+    let program = assemble(&format!(
+        "sig_none ; r1 = or.always(a, a, x_pix) ; {NOPS} ;\n\
+         sig_load_imm ; r2 = load32.always(0x20) ; nop = load32() ;\n\
+         sig_none ; r3 = or.always(b, b, nop, rb15) ; {NOPS} ;\n\
+         sig_none ; nop = sub.sf.always(r1, r2) ; {NOPS} ;\n\
+         sig_small_imm ; r3 = add.nc(r3, b, nop, 1) ; {NOPS} ;\n\
+         sig_none ; tlb_z = or.always(r3, r3) ; {NOPS} ;\n\
+         sig_none ; tlb_color_all = or.always(r1, r1) ; {NOPS} ;\n\
+         sig_end ; {NOPS} ; {NOPS} ;\nsig_none ; {NOPS} ; {NOPS} ;\nsig_unlock_score ; {NOPS} ; {NOPS} ;\n"
+    ));
+    for engine in [Engine::Interpreter, Engine::Compiler] {
+        let config = Config { memory_bytes: 32 << 20, check_programs: true, engine, ..Config::default() };
+        let gpu = Simulator::new(config);
+        let target = Target::new(&gpu, 64, 64, Tiling::T);
+        let mut draw = Draw::color(
+            [(0.0, 0.0), (64.0, 0.0), (0.0, 64.0), (64.0, 64.0)].map(|(x, y)| at(x, y, 0.5)).to_vec(),
+            0,
+        );
+        draw.config.early_z = true;
+        let draw =
+            Draw { fragment: program.clone(), uniforms: vec![], ..draw.mode(PrimitiveMode::TriangleStrip) };
+        run(&gpu, &target.draw_job(&gpu, BLACK, &[draw])).unwrap();
+        let findings = gpu.findings();
+        let found = findings.iter().find(|finding| finding.rule.id == "early-z-shader-depth");
+        assert_eq!(found.map(|finding| finding.index), Some(5), "{engine:?}");
     }
-    assert!(pictures.len() > 200, "{} different pictures", pictures.len());
 }

@@ -14,10 +14,17 @@ use super::ports::{Ports, Varyings};
 use super::program::Program;
 use super::state::{Qpu, Register};
 use crate::memory::Memory;
+use crate::stats::Note;
 
 impl Native {
-    /// Runs an instance from the first instruction to the end, as [`Instance::run_loop`].
-    pub fn call<P: Ports>(&self, instance: &mut Instance<'_, P>, program: &Program) -> Result<(), Fault> {
+    /// Runs an instance from the first instruction to the end, as [`Instance::run_loop`]. Rules that its accesses break go to
+    /// `notes`, with the instructions that broke them.
+    pub fn call<P: Ports>(
+        &self,
+        instance: &mut Instance<'_, P>,
+        program: &Program,
+        notes: Option<&mut Vec<(usize, Note)>>,
+    ) -> Result<(), Fault> {
         let limit = instance.limit;
         let mut host = Host {
             head: truncating::Host::new(perform::<P>),
@@ -29,6 +36,7 @@ impl Native {
             context: std::ptr::null_mut(),
             limit,
             fault: None,
+            notes,
         };
         let mut context = Context {
             qpu: host.qpu,
@@ -57,7 +65,7 @@ impl Native {
         // SAFETY: the code was compiled, so the mode works, as a function of a context. This one leads to a QPU, to the bus memory
         // and to as many varyings as it says, and its host is of the type that `perform` takes.
         let exit = unsafe { truncating::call(self.entry(), argument.cast(), head) };
-        let Host { fault, .. } = host;
+        let Host { fault, notes, .. } = host;
         let Context { budget: left, varyings: Varyings { next, .. }, lookups, .. } = context;
         instance.ports.set_next_varying(next);
         instance.lookups += lookups;
@@ -67,7 +75,11 @@ impl Native {
                 instance.q.pc = at.min(program.ops.len() - 1);
                 Ok(())
             }
-            Exit::Resume(at) => instance.run_loop(program, at, &mut ()),
+            Exit::Resume(at) => {
+                let result = instance.run_loop(program, at, &mut ());
+                take_notes(notes, instance.ports, instance.q, instance.q.pc);
+                result
+            }
             Exit::Fault(end) => {
                 let (at, fault) = fault.unwrap_or((0, Fault::port("work failed without a reason")));
                 instance.executed -= (end - (at + 1)) as u64;
@@ -92,6 +104,17 @@ struct Host<'a, P> {
     limit: u64,
     /// The instruction that failed, and why.
     fault: Option<(usize, Fault)>,
+    /// Broken rules and where, if somebody asks.
+    notes: Option<&'a mut Vec<(usize, Note)>>,
+}
+
+/// Takes the rules that an instruction broke.
+fn take_notes<P: Ports>(notes: Option<&mut Vec<(usize, Note)>>, ports: &mut P, q: &mut Qpu, at: usize) {
+    if let Some(notes) = notes {
+        while let Some(rule) = ports.take_note().or_else(|| q.take_note()) {
+            notes.push((at, rule));
+        }
+    }
 }
 
 /// See [`Context::perform`].
@@ -111,6 +134,7 @@ unsafe extern "C" fn perform<P: Ports>(host: *mut truncating::Host, work: u32, f
     if let Work::Request(at, unit) = work {
         context.lookups += 1;
         let result = q.tmus[usize::from(*unit) & 1].send(host.memory);
+        take_notes(host.notes.as_deref_mut(), ports, q, *at);
         return host.over(result.map_err(|fault| (*at, of_tmu(fault, *at as u32))));
     }
     ports.set_next_varying(context.varyings.next);
@@ -120,9 +144,12 @@ unsafe extern "C" fn perform<P: Ports>(host: *mut truncating::Host, work: u32, f
         Work::Part(at, part) => part.perform(&mut instance, host.program, *at).map_err(|fault| (*at, fault)),
         Work::Run { ops, written } => {
             host.native.repeated.fetch_add(1, Relaxed);
-            run(&mut instance, host.program, ops, written, first as usize)
+            run(&mut instance, host.program, ops, written, first as usize, &mut host.notes)
         }
     };
+    if let Work::Part(at, _) = work {
+        take_notes(host.notes.as_deref_mut(), instance.ports, instance.q, *at);
+    }
     context.lookups += instance.lookups;
     context.varyings.next = instance.ports.next_varying();
     context.tlb = instance.ports.tlb();
@@ -172,11 +199,14 @@ fn run<P: Ports>(
     ops: &[(usize, Op)],
     written: &[u8],
     first: usize,
+    notes: &mut Option<&mut Vec<(usize, Note)>>,
 ) -> Result<(), (usize, Fault)> {
     let done: Vec<Register> = written.iter().map(|&s| Register(*instance.q.register(s))).collect();
     let flags = instance.q.flags();
     for (at, op) in ops {
-        instance.execute(op, *at as u32, program).map_err(|fault| (*at, fault))?;
+        let result = instance.execute(op, *at as u32, program);
+        take_notes(notes.as_deref_mut(), instance.ports, instance.q, *at);
+        result.map_err(|fault| (*at, fault))?;
     }
     for (&s, Register(old)) in written.iter().zip(&done) {
         instance.q.regs[usize::from(s)].0[..first].copy_from_slice(&old[..first]);

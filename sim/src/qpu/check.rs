@@ -92,6 +92,8 @@ pub(super) struct Watcher<'p, 's> {
     stats: &'s mut Stats,
     /// The stream pointer before the current instruction.
     uniforms: u32,
+    /// No rule was broken.
+    clean: bool,
 }
 
 impl<'p, 's> Watcher<'p, 's> {
@@ -102,7 +104,7 @@ impl<'p, 's> Watcher<'p, 's> {
         stats: &'s mut Stats,
     ) -> Watcher<'p, 's> {
         let checker = stats.check.then(|| Checker::new(program, stage));
-        Watcher { program, checker, caches, stats, uniforms: 0 }
+        Watcher { program, checker, caches, stats, uniforms: 0, clean: true }
     }
 
     fn found(stats: &mut Stats, program: &Program, q: &Qpu, rule: Note, index: usize) {
@@ -113,9 +115,14 @@ impl<'p, 's> Watcher<'p, 's> {
     }
 
     /// The program ran to its end.
-    pub fn end(&mut self, q: &Qpu) {
-        if self.checker.is_some() && q.outstanding() > 0 {
+    pub fn end(&mut self, q: &Qpu, stage: Stage) {
+        if self.checker.is_none() {
+            return;
+        }
+        if q.outstanding() > 0 {
             Self::found(self.stats, self.program, q, TMU_LEFT_OVER, self.program.len() - 1);
+        } else if self.clean {
+            self.program.kept_rules(stage);
         }
     }
 
@@ -165,9 +172,12 @@ impl<'p, 's> Watcher<'p, 's> {
 impl<P: Ports> Observer<P> for Watcher<'_, '_> {
     fn before(&mut self, q: &Qpu, index: usize) {
         self.uniforms = q.uniform_address();
-        let (stats, program) = (&mut *self.stats, self.program);
+        let (stats, program, clean) = (&mut *self.stats, self.program, &mut self.clean);
         if let Some(checker) = &mut self.checker {
-            checker.before(index, |rule| Self::found(stats, program, q, rule, index));
+            checker.before(index, |rule| {
+                *clean = false;
+                Self::found(stats, program, q, rule, index);
+            });
         }
     }
 
@@ -179,6 +189,7 @@ impl<P: Ports> Observer<P> for Watcher<'_, '_> {
         self.trace(q, ports, index);
         if self.checker.is_some() {
             while let Some(rule) = ports.take_note().or_else(|| q.take_note()) {
+                self.clean = false;
                 Self::found(self.stats, self.program, q, rule, index);
             }
         }

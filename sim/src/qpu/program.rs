@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use vc4::qpu::cost::{Cost, LineCost};
-use vc4::qpu::{Cond, Inst, Pack, Signal};
+use vc4::qpu::{Cond, Inst, Pack, Signal, Stage};
 
 use super::facts::Facts;
 use super::fault::{Fault, unsupported};
@@ -37,6 +37,8 @@ pub struct Program {
     facts: OnceLock<Facts>,
     slots: OnceLock<Vec<u32>>,
     hidden_by_depth: OnceLock<bool>,
+    /// That an instance on a path which all take broke no rule: one of vertices, one of fragments.
+    kept_rules: [OnceLock<()>; 2],
     #[cfg(feature = "jit")]
     compiled: OnceLock<std::sync::Arc<Compiled>>,
 }
@@ -135,6 +137,7 @@ impl Program {
             facts: OnceLock::new(),
             slots: OnceLock::new(),
             hidden_by_depth: OnceLock::new(),
+            kept_rules: Default::default(),
             #[cfg(feature = "jit")]
             compiled: OnceLock::new(),
         })
@@ -148,6 +151,18 @@ impl Program {
         }
         let compiled = self.compiled.get_or_init(|| Compiled::find(&self.insts, self.address));
         compiled.native(&self.ops, self.address, engine == Engine::Compiler)
+    }
+
+    /// Whether no path through it breaks a rule, as far as paths decide: some instance was watched, and there is no other one.
+    pub(super) fn keeps_rules(&self, stage: Stage) -> bool {
+        self.kept_rules[usize::from(stage == Stage::Fragment)].get().is_some()
+    }
+
+    /// An instance broke no rule.
+    pub(super) fn kept_rules(&self, stage: Stage) {
+        if !self.ops.iter().any(|op| matches!(op.action, Action::Branch(_))) {
+            self.kept_rules[usize::from(stage == Stage::Fragment)].get_or_init(|| ());
+        }
     }
 
     /// What the checker asks about it.

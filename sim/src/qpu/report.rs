@@ -23,6 +23,16 @@ pub(super) fn excerpt(program: &Program, index: usize, q: &Qpu) -> String {
     around(program, index, |out| state(out, program, index, q))
 }
 
+/// Reports a rule that machine code broke at an instruction.
+#[cfg(feature = "jit")]
+pub(super) fn noted(program: &Program, index: usize, rule: Note, stats: &mut Stats) {
+    if !stats.knows(&rule, program.address(), index as u32) {
+        let unknown = format_args!("        what registers held is not known: it ran as machine code");
+        let report = around(program, index, |out| line(out, unknown));
+        stats.report(Finding { rule, program: program.address(), index: index as u32, report });
+    }
+}
+
 /// Reports what the rules say about a program without running it.
 pub(crate) fn check(program: &Program, stage: Stage, varyings: usize, stats: &mut Stats) {
     let declared = Declared { varyings: u8::try_from(varyings).ok() };

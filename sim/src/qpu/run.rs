@@ -10,6 +10,8 @@ use super::fault::Fault;
 use super::op::slot;
 use super::ports::Ports;
 use super::program::Program;
+#[cfg(feature = "jit")]
+use super::report;
 use super::state::{Payload, Qpu, Register};
 use crate::memory::Memory;
 use crate::stats::{Caches, Event, Stats};
@@ -45,7 +47,10 @@ impl Qpu {
         stats: &mut Stats,
     ) -> Result<(), Fault> {
         let traced = stats.pixel.as_ref().is_some_and(|trace| trace.element().is_some());
-        let watched = stats.check || stats.caches.is_some() || stats.counts.is_some() || traced;
+        let counted = stats.caches.is_some() || stats.counts.is_some() || traced;
+        let stage = ports.stage();
+        // What depends on the path alone is known from one instance of a program with one path.
+        let watched = counted || stats.check && !program.keeps_rules(stage);
         #[cfg(feature = "jit")]
         let native = if watched { None } else { program.native(stats.engine) };
         #[cfg(feature = "jit")]
@@ -64,23 +69,28 @@ impl Qpu {
             tmu.reset(program.threaded, stats.caches.is_some());
         }
         stats.instances += 1;
-        let stage = ports.stage();
         let limit = stats.instruction_limit;
         let mut instance = Instance { q: self, memory, ports, lookups: 0, executed: 0, limit };
         let mut stalled = 0;
-        let result = if watched {
+        #[cfg(feature = "jit")]
+        let compiled = native.map(|native| {
+            let mut notes = Vec::new();
+            let result = native.call(&mut instance, program, stats.check.then_some(&mut notes));
+            for (at, rule) in notes {
+                report::noted(program, at, rule, stats);
+            }
+            result
+        });
+        #[cfg(not(feature = "jit"))]
+        let compiled = None;
+        let result = compiled.unwrap_or_else(|| {
+            if !watched && !stats.check {
+                return instance.run_loop(program, 0, &mut ());
+            }
             let (result, clocks) = run_watched(&mut instance, program, stage, stats);
             stalled = clocks;
             result
-        } else {
-            #[cfg(feature = "jit")]
-            match native {
-                Some(native) => native.call(&mut instance, program),
-                None => instance.run_loop(program, 0, &mut ()),
-            }
-            #[cfg(not(feature = "jit"))]
-            instance.run_loop(program, 0, &mut ())
-        };
+        });
         let (executed, lookups) = (instance.executed, instance.lookups);
         stats.instructions += executed;
         stats.lookups += lookups;
@@ -114,7 +124,7 @@ fn run_watched<P: Ports>(
     let mut watcher = Watcher::new(program, stage, caches, stats);
     let result = instance.run_loop(program, 0, &mut watcher);
     if result.is_ok() {
-        watcher.end(instance.q);
+        watcher.end(instance.q, stage);
     }
     let caches = watcher.caches.take();
     let mut stalled = 0;

@@ -211,6 +211,7 @@ impl Shading<'_> {
             sample_z: self.sample_z,
             reverse: self.primitive.reverse,
             early_z: draw.state.config.early_z,
+            checked: self.stats.check,
         };
         let mut ports = FragmentPorts::new(tile, &self.batch, &setting, machine, self.coefficients, partial);
         let fragment = &draw.fragment;

@@ -32,6 +32,8 @@ pub struct FragmentPorts<'a> {
     write_sample: usize,
     /// The depth that the rasteriser gave, where the driver enabled early Z.
     early_z_depth: Option<&'a Lanes>,
+    /// Rules are watched.
+    checked: bool,
     note: Option<Note>,
     /// Elements of which every covered sample failed the stencil test.
     failed_stencil: LaneMask,
@@ -48,6 +50,8 @@ pub struct Machine<'a> {
     pub reverse: bool,
     /// The driver enabled early Z.
     pub early_z: bool,
+    /// Somebody asks whether rules are kept.
+    pub checked: bool,
 }
 
 const VARYINGS_LEFT: Note = Note {
@@ -79,7 +83,7 @@ impl<'a> FragmentPorts<'a> {
         coefficients: &'a [Coefficients],
         partial: &'a [Lanes],
     ) -> FragmentPorts<'a> {
-        let Machine { facts, mode, sample_z, reverse, early_z } = machine;
+        let Machine { facts, mode, sample_z, reverse, early_z, checked } = machine;
         FragmentPorts {
             tlb: tlb(tile, batch, &setting.coverage, mode),
             tile,
@@ -97,6 +101,7 @@ impl<'a> FragmentPorts<'a> {
             read_sample: 0,
             write_sample: 0,
             early_z_depth: early_z.then_some(&setting.payload.rb15),
+            checked,
             note: None,
             failed_stencil: 0,
         }
@@ -207,6 +212,8 @@ impl Ports for FragmentPorts<'_> {
 
     fn tlb(&mut self) -> *mut Tlb {
         let plain = !self.tile.multisample() && self.stencil == Stencil::default() && self.latched.is_none();
+        // Here alone depths are compared with the rasteriser's.
+        let plain = plain && !(self.checked && self.early_z_depth.is_some());
         if plain { &raw mut self.tlb } else { std::ptr::null_mut() }
     }
 
@@ -393,7 +400,14 @@ mod tests {
         coefficients: &'a [Coefficients],
     ) -> FragmentPorts<'a> {
         let mode = DepthMode { func: CompareFunc::Less, write: true };
-        let machine = Machine { facts: &FACTS, mode, sample_z: [0.0; 4], reverse: false, early_z: false };
+        let machine = Machine {
+            facts: &FACTS,
+            mode,
+            sample_z: [0.0; 4],
+            reverse: false,
+            early_z: false,
+            checked: false,
+        };
         FragmentPorts::new(tile, batch, setting, machine, coefficients, PARTIAL)
     }
 

@@ -310,7 +310,7 @@ fn seen(program: &Program, memory: &Memory, native: Option<&Native>, limit: u64)
     let mut instance =
         crate::qpu::exec::Instance { q: &mut qpu, memory, ports: &mut mock, lookups: 0, executed: 0, limit };
     let result = match native {
-        Some(native) => native.call(&mut instance, program),
+        Some(native) => native.call(&mut instance, program, None),
         None => instance.run_loop(program, 0, &mut ()),
     };
     let counts = (instance.executed, instance.lookups);
