@@ -163,19 +163,15 @@ impl Mapping {
         /// Bytes that are compared in one go, and how many numbers they are.
         const BYTES: usize = 16;
         const COUNT: usize = BYTES / size_of::<Number>();
-        /// Where these are no longer than words, words are aligned to them, and registers are few.
-        const SHORT: bool = size_of::<usize>() == size_of::<u32>();
         self.check(offset, size_of_val(words));
         let (mut new, mut old) = (self.ptr.as_ptr().wrapping_add(offset).cast::<u32>(), words.as_ptr());
-        let together = !SHORT || new.is_aligned();
         let (mut left, mut different) = (words.len(), [0; COUNT]);
-        while together && left >= BYTES / size_of::<u32>() {
+        while left >= BYTES / size_of::<u32>() {
             let places = [new, old.cast_mut()].map(|place| place.cast::<[Number; COUNT]>());
             // SAFETY: so many words are left of either; the range was checked, the mapping is live by the contract of `new`.
-            let [new_part, old_part] =
-                places.map(|place| unsafe { if SHORT { place.read() } else { place.read_unaligned() } });
+            let [new_part, old_part] = places.map(|place| unsafe { place.read_unaligned() });
             for n in 0..COUNT {
-                different[if SHORT { 0 } else { n }] |= new_part[n] ^ old_part[n];
+                different[n] |= new_part[n] ^ old_part[n];
             }
             (new, old) = (new.wrapping_byte_add(BYTES), old.wrapping_byte_add(BYTES));
             left -= BYTES / size_of::<u32>();
