@@ -123,12 +123,12 @@ impl<'a> FragmentPorts<'a> {
     pub fn count(&self, counters: &mut Counters) {
         counters.add(Event::QuadsNonZeroCoverage, self.batch.quads() as u64);
         counters.add(Event::QuadsZeroCoverage, (QUADS - self.batch.quads()) as u64);
-        // What is masked away, on a machine that counts it all the same.
+        // Programs may give samples to elements without pixels.
         let filled = ((1u32 << (self.batch.quads() * 4)) - 1) as LaneMask;
         let Tlb { colored, passed, masked, tests, .. } = self.tlb;
-        let [colored, passed, masked] = [colored, passed, masked].map(|lanes| lanes as LaneMask);
-        let masked =
-            if self.facts.occlusion_events == OcclusionEvents::Counted { masked & filled } else { 0 };
+        let [colored, passed, masked] = [colored, passed, masked].map(|lanes| lanes as LaneMask & filled);
+        // What is masked away counts all the same on some machines.
+        let masked = if self.facts.occlusion_events == OcclusionEvents::Counted { masked } else { 0 };
         counters.add(Event::QuadsWrittenToColor, quads_of(colored | masked));
         if tests > 0 {
             let passing = quads_of(passed | masked);

@@ -186,11 +186,11 @@ fn place(texels: &mut Lanes, size: u32, origin: u32, last: u32) {
     }
 }
 
-/// Rows counted from the other end.
+/// Rows counted from the other end. Second rows that the nearest filter does not read may be outside.
 #[inline(always)]
 fn flip(rows: &mut Lanes, last: u32) {
     for i in 0..LANES {
-        rows[i] = last - rows[i];
+        rows[i] = last.wrapping_sub(rows[i]);
     }
 }
 

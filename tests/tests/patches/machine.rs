@@ -12,7 +12,7 @@ use vc4_shaders::pass::{self, lower};
 use vc4_shaders::program::{Program, UniformSlot};
 use vc4_sim::memory::Memory;
 use vc4_sim::qpu::{Fault, LaneMask, Lanes, Payload, Ports, Program as Decoded, Stats, run};
-use vc4_sim::tlb::{BatchTest, ClearValues, DepthMode, Stencil, Tile};
+use vc4_sim::tlb::{BatchTest, ClearValues, DepthMode, QUADS, Stencil, Tile, first_sample};
 
 /// A small generator of numbers, so that every run sees the same ones.
 #[derive(Clone, Debug)]
@@ -141,9 +141,9 @@ impl Compiled {
         };
         let words: Vec<u32> = self.program.uniforms.iter().map(word).collect();
         self.memory.write_words(self.stream, &words).expect("the stream was allocated");
-        let places = std::array::from_fn(|lane| tile.pixel(lane as u32, 0) as u16);
+        let quads = std::array::from_fn(|quad| (quad * tile.quad_samples()) as u16);
         let mut machine = Machine {
-            places,
+            quads,
             tile,
             pixels,
             varyings: self
@@ -170,7 +170,7 @@ impl Compiled {
 
 struct Machine<'a> {
     tile: &'a mut Tile,
-    places: [u16; LANES],
+    quads: [u16; QUADS],
     pixels: &'a Pixels,
     varyings: Vec<Lanes>,
     next: usize,
@@ -179,6 +179,13 @@ struct Machine<'a> {
     read_sample: usize,
     write_sample: usize,
     broken: Vec<&'static str>,
+}
+
+impl Machine<'_> {
+    /// The first sample of an element's pixel.
+    fn first(&self, element: usize) -> usize {
+        first_sample(&self.quads, element, self.tile.samples())
+    }
 }
 
 impl Ports for Machine<'_> {
@@ -210,7 +217,7 @@ impl Ports for Machine<'_> {
         if sample >= self.tile.samples() {
             self.broken.push("more colour reads than samples");
         }
-        Ok(std::array::from_fn(|lane| self.tile.color()[usize::from(self.places[lane]) + sample % 4]))
+        Ok(std::array::from_fn(|lane| self.tile.color()[self.first(lane) + sample % 4]))
     }
 
     fn tlb_color_write(&mut self, mask: LaneMask, value: &Lanes, all: bool) -> Result<(), Fault> {
@@ -222,7 +229,8 @@ impl Ports for Machine<'_> {
         }
         for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
             for sample in written.clone().filter(|sample| self.flags[lane] >> sample & 1 != 0) {
-                self.tile.color_mut()[usize::from(self.places[lane]) + sample] = value[lane];
+                let first = self.first(lane);
+                self.tile.color_mut()[first + sample] = value[lane];
             }
         }
         Ok(())
@@ -235,7 +243,7 @@ impl Ports for Machine<'_> {
         let test = BatchTest {
             mode: self.pixels.depth,
             stencil: self.stencil,
-            pixels: &self.places,
+            quads: &self.quads,
             reverse: self.pixels.back,
             sample_z: self.pixels.sample_z,
         };
