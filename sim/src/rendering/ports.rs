@@ -247,10 +247,10 @@ impl Ports for FragmentPorts<'_> {
         if samples == 1 {
             for quad in 0..QUADS {
                 let stored = quad_mut(self.tile.color_mut(), self.batch.places()[quad]);
-                for i in 0..4 {
+                for (i, stored) in stored.iter_mut().enumerate() {
                     let lane = quad * 4 + i;
                     let live = (u32::from(mask) & 1 << lane != 0) & (self.tlb.ms_flags[lane] & 1 != 0);
-                    stored[i] = if live { value[lane] } else { stored[i] };
+                    *stored = if live { value[lane] } else { *stored };
                 }
             }
             return Ok(());
@@ -341,7 +341,7 @@ fn quads_of(lanes: LaneMask) -> u64 {
     let any = lanes | lanes >> 1;
     let quads = u32::from((any | any >> 2) & 0x1111);
     // Their sum is the fourth digit of the product.
-    u64::from(quads * 0x1111 >> 12 & 0xf)
+    u64::from((quads * 0x1111) >> 12 & 0xf)
 }
 
 /// What a batch's instance begins with, for machine code as well.

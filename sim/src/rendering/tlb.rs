@@ -294,13 +294,13 @@ impl BatchTest<'_> {
     ) {
         for quad in 0..QUADS {
             let stored = quad_mut(&mut tile.zs, self.quads[quad]);
-            for i in 0..4 {
+            for (i, stored) in stored.iter_mut().enumerate() {
                 let lane = quad * 4 + i;
                 let incoming = z[lane] & vc4::hw::DEPTH_MAX;
                 let live = (u32::from(mask) & 1 << lane != 0) & (ms_flags[lane] & 1 != 0);
-                let passed = live & passes(incoming as i32, (stored[i] >> 8) as i32);
-                let new = (incoming << 8) | (stored[i] & 0xff);
-                stored[i] = if passed & self.mode.write { new } else { stored[i] };
+                let passed = live & passes(incoming as i32, (*stored >> 8) as i32);
+                let new = (incoming << 8) | (*stored & 0xff);
+                *stored = if passed & self.mode.write { new } else { *stored };
                 ms_flags[lane] = if passed { ms_flags[lane] } else { 0 };
             }
         }

@@ -164,12 +164,12 @@ on_wide_vectors! {
             corners[0] = texels(texture, &words, &at);
         }
         if texture.wrap_s == Wrap::Border || texture.wrap_t == Wrap::Border {
-            for corner in 0..if linear { 4 } else { 1 } {
+            for (corner, texels) in corners.iter_mut().enumerate().take(if linear { 4 } else { 1 }) {
                 let (column, row) = (&x.texels[corner & 1], &y.texels[corner >> 1]);
                 for i in 0..LANES {
                     // Below 0 they are large.
                     let outside = (column[i] >= level.width) | (row[i] >= level.height);
-                    corners[corner][i] = if outside { places.border } else { corners[corner][i] };
+                    texels[i] = if outside { places.border } else { texels[i] };
                 }
             }
         }
@@ -181,16 +181,16 @@ on_wide_vectors! {
 /// Columns or rows of the whole level from those of a part; those outside count as the last ones.
 #[inline(always)]
 fn place(texels: &mut Lanes, size: u32, origin: u32, last: u32) {
-    for i in 0..LANES {
-        texels[i] = (texels[i].min(size - 1) + origin).min(last);
+    for texel in texels {
+        *texel = ((*texel).min(size - 1) + origin).min(last);
     }
 }
 
 /// Rows counted from the other end. Second rows that the nearest filter does not read may be outside.
 #[inline(always)]
 fn flip(rows: &mut Lanes, last: u32) {
-    for i in 0..LANES {
-        rows[i] = last.wrapping_sub(rows[i]);
+    for row in rows {
+        *row = last.wrapping_sub(*row);
     }
 }
 
