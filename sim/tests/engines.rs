@@ -11,16 +11,6 @@ use vc4_kernel_abi::Surface;
 use vc4_sim::{Config, Engine, Simulator, Totals};
 
 const NOPS: &str = "nop = nop(r0, r0)";
-const FUNCTIONS: [CompareFunc; 8] = [
-    CompareFunc::Never,
-    CompareFunc::Less,
-    CompareFunc::Equal,
-    CompareFunc::LessOrEqual,
-    CompareFunc::Greater,
-    CompareFunc::NotEqual,
-    CompareFunc::GreaterOrEqual,
-    CompareFunc::Always,
-];
 
 /// Numbers that a failure is repeated by (an LCG's upper bits).
 struct Random(u64);
@@ -107,7 +97,7 @@ fn frame(seed: u64, engine: Engine, check_programs: bool) -> Drawn {
             let vertices = corners.into_iter().enumerate();
             let vertices = vertices.map(|(i, [x, y])| at(x, y, (i as f32 + 0.5) / 5.0)).collect();
             let mut draw = Draw::color(vertices, 0).mode(PrimitiveMode::TriangleStrip);
-            draw.config.depth_func = FUNCTIONS[random.below(FUNCTIONS.len())];
+            draw.config.depth_func = CompareFunc::ALL[random.below(CompareFunc::ALL.len())];
             draw.config.depth_write = random.below(4) > 0;
             draw.config.early_z = random.below(3) == 0;
             Draw { fragment, uniforms, ..draw }

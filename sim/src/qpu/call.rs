@@ -131,6 +131,7 @@ unsafe extern "C" fn perform<P: Ports>(host: *mut truncating::Host, work: u32, f
     // SAFETY: the code's host is the only one to use both.
     let (q, ports) = unsafe { (&mut *host.qpu, &mut *host.ports) };
     let work = &host.native.work[work as usize];
+    // Most calls are these, and they concern no port.
     if let Work::Request(at, unit) = work {
         context.lookups += 1;
         let result = q.tmus[usize::from(*unit) & 1].send(host.memory);
@@ -140,6 +141,7 @@ unsafe extern "C" fn perform<P: Ports>(host: *mut truncating::Host, work: u32, f
     ports.set_next_varying(context.varyings.next);
     let mut instance = Instance { q, memory: host.memory, ports, lookups: 0, executed: 0, limit: host.limit };
     let result = match work {
+        // Sent above.
         Work::Request(..) => Ok(()),
         Work::Part(at, part) => part.perform(&mut instance, host.program, *at).map_err(|fault| (*at, fault)),
         Work::Run { ops, written } => {

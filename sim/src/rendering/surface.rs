@@ -4,7 +4,7 @@ use vc4::cl::packets::{FrameFormat, LoadStoreFormat, TileBuffer};
 use vc4::facts::Facts;
 use vc4::image::Level;
 use vc4::image::layout::msaa_block_offset;
-use vc4::image::tiling::Tiling;
+use vc4::image::tiling::{Tiling, utile as utile_of};
 
 use super::tlb::{Samples, Tile};
 use crate::memory::{BusError, Memory};
@@ -230,8 +230,11 @@ impl Surface {
     }
 }
 
-/// Pixels per edge of a utile of 32-bit pixels, and all of them (textures.md §4.1).
-const UTILE_PX: u32 = 4;
+/// Pixels per edge of a utile of 32-bit pixels, and all of them (textures.md §4.1): two quads by two.
+const UTILE_PX: u32 = match utile_of(4) {
+    Some((4, 4)) => 4,
+    _ => panic!("a utile is two quads by two"),
+};
 const UTILE_WORDS: usize = (UTILE_PX * UTILE_PX) as usize;
 
 /// The words of a utile whose first pixel is (`x`, `y`) in the tile, row by row: two rows of two quads.
