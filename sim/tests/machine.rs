@@ -82,6 +82,21 @@ fn results_and_counters_do_not_depend_on_threads() {
 }
 
 #[test]
+fn tiles_find_what_others_read_in_the_shared_cache() {
+    let misses = |width: u16| {
+        let corners = [(0.0, 0.0), (2.0 * f32::from(width), 0.0), (0.0, 128.0)];
+        let draw = Draw::color(triangle(corners, 0.5), RED);
+        let (_, totals) = picture(&counting(2), width, 64, &[draw]);
+        [Event::InstructionCacheMisses, Event::UniformCacheMisses, Event::L2Misses]
+            .map(|event| totals.counters.of(event))
+    };
+    let ([code, words, both], [codes, more, all]) = (misses(64), misses(256));
+    // Each of the four tiles has a slice to itself.
+    assert!(codes > code && more > words, "{code}, {words}; {codes}, {more}");
+    assert_eq!(all, both);
+}
+
+#[test]
 fn events_count_what_happened() {
     let gpu = counting(2);
     let mut lost = triangle([(0.0, 0.0), (8.0, 0.0), (0.0, 8.0)], 0.5);

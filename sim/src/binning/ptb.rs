@@ -22,7 +22,7 @@ use crate::geometry::{
     primitive_vertices, unpack_xy, window_position,
 };
 use crate::memory::Memory;
-use crate::qpu::{Program, report};
+use crate::qpu::{Program, Qpu, report};
 use crate::stats::{Counts, Event, Note, Stats};
 use crate::vertex::{Shader, shade};
 
@@ -88,6 +88,8 @@ pub struct Ptb<'a> {
     closed: bool,
     /// Vertices of all draws so far.
     vertices: u64,
+    /// Shades them.
+    qpu: Qpu,
 }
 
 /// Vertices of all draws of a job for which this simulator keeps results: some 100 bytes each. Beyond, the
@@ -119,7 +121,8 @@ impl<'a> Ptb<'a> {
         let binned = Binned { config, draws: Vec::new(), lists, semaphore: 0 };
         let [initial, block] = [config.initial_block.code(), config.block.code()].map(|code| 32 << code);
         let alloc = TileAlloc::new(config.tile_alloc_size, tiles, initial, block, overflow);
-        Ptb { memory, decoded: Decoded::new(memory, facts), binned, alloc, closed: false, vertices: 0 }
+        let (decoded, qpu) = (Decoded::new(memory, facts), Qpu::of(facts));
+        Ptb { memory, decoded, binned, alloc, closed: false, vertices: 0, qpu }
     }
 
     /// A packet behind START_TILE_BINNING changed state that tile lists hold.
@@ -192,7 +195,8 @@ impl<'a> Ptb<'a> {
         }
         let rows = if record.flags.point_size { 8 } else { 7 };
         Counts::enter(&mut stats.counts, self.binned.draws.len(), Stage::Coordinate, None);
-        let shaded = shade(self.memory, &coordinate, &record, &sequence.vertices, rows, stats)?;
+        let shaded =
+            shade(self.memory, &coordinate, &record, &sequence.vertices, rows, &mut self.qpu, stats)?;
         let mut binning = Binning {
             state,
             kind,

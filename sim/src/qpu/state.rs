@@ -83,9 +83,11 @@ impl Qpu {
         }
     }
 
-    /// Empties the caches: other work begins.
+    /// Other work begins, on a slice that has not seen it.
     pub fn cool_down(&mut self) {
-        self.caches = None;
+        if let Some(caches) = &mut self.caches {
+            caches.cool_down();
+        }
     }
 
     /// A register by its slot.

@@ -7,7 +7,7 @@ use crate::binning::{BinnedPrimitive, Draw};
 use crate::error::JobError;
 use crate::geometry::{Corner, GridPoint, Kind, Shape, outline, unpack_xy, window_position};
 use crate::memory::Memory;
-use crate::qpu::{Coefficients, Fault};
+use crate::qpu::{Coefficients, Fault, Qpu};
 use crate::stats::{Note, Stats};
 use crate::unverified::{depth_offset, provoking_vertex};
 use crate::vertex::{ROWS, shade};
@@ -88,8 +88,8 @@ impl WindowVertex {
     }
 }
 
-/// Shades the draw's vertices.
-pub fn prepare(memory: &Memory, draw: &Draw, stats: &mut Stats) -> Result<Prepared, JobError> {
+/// Shades the draw's vertices on a QPU.
+pub fn prepare(memory: &Memory, draw: &Draw, qpu: &mut Qpu, stats: &mut Stats) -> Result<Prepared, JobError> {
     let header = if draw.record.flags.point_size { 4 } else { 3 };
     let own = usize::from(draw.record.varyings);
     let rows = header + own;
@@ -98,7 +98,7 @@ pub fn prepare(memory: &Memory, draw: &Draw, stats: &mut Stats) -> Result<Prepar
             .vertex
             .fault(Fault::port(format!("{own} varyings do not fit the {ROWS} rows of the VPM"))));
     }
-    let words = shade(memory, &draw.vertex, &draw.record, &draw.vertices, rows, stats)?;
+    let words = shade(memory, &draw.vertex, &draw.record, &draw.vertices, rows, qpu, stats)?;
     let shaded = Shaded { words, rows, header };
     note_different_positions(draw, &shaded, stats);
     Ok(Prepared { shaded, own })

@@ -16,10 +16,12 @@ use super::surface::{load_full_res, store_full_res};
 use crate::binning::Binned;
 use crate::error::JobError;
 use crate::memory::Memory;
+use crate::qpu::Qpu;
 use crate::stats::{Counts, Event, PixelTrace, Stats, idle_clocks, tile_waits};
 use crate::unverified::tile_coordinate;
 
-/// Executes all segments and adds to `stats`; the caller's rayon pool does the work.
+/// Executes all segments and adds to `stats`; the caller's rayon pool does the work. Where caches are modelled, one thread does: the tiles
+/// share the L2 cache in the order of the list.
 pub fn run(
     memory: &Memory,
     facts: &Facts,
@@ -28,11 +30,11 @@ pub fn run(
     mut stats: Stats,
 ) -> Result<Stats, JobError> {
     let prepared = match binned {
-        Some(binned) => prepare_draws(memory, binned, segments, &mut stats)?,
+        Some(binned) => prepare_draws(memory, facts, binned, segments, &mut stats)?,
         None => Vec::new(),
     };
     let frame = Frame { memory, facts, binned, prepared: &prepared, empty: stats.part() };
-    if must_run_in_order(segments) {
+    if stats.caches.is_some() || must_run_in_order(segments) {
         let mut worker = Worker::new(facts);
         for segment in segments {
             stats.merge(frame.segment(&mut worker, segment)?);
@@ -80,6 +82,7 @@ fn side_by_side(frame: &Frame, segments: &[Segment]) -> Vec<Result<Stats, JobErr
 /// Shades the vertices of every draw that a rendered tile refers to.
 fn prepare_draws(
     memory: &Memory,
+    facts: &Facts,
     binned: &Binned,
     segments: &[Segment],
     stats: &mut Stats,
@@ -92,18 +95,19 @@ fn prepare_draws(
             }
         }
     }
-    let results: Vec<_> = binned
-        .draws
-        .par_iter()
-        .zip(wanted)
-        .enumerate()
-        .map(|(number, (draw, wanted))| {
-            let mut stats = stats.part();
-            Counts::enter(&mut stats.counts, number, Stage::Vertex, None);
-            let prepared = if wanted { Some(prepare(memory, draw, &mut stats)?) } else { None };
-            Ok((prepared, stats))
-        })
-        .collect();
+    let one = |qpu: &mut Qpu, (number, (draw, wanted))| {
+        let mut stats = stats.part();
+        Counts::enter(&mut stats.counts, number, Stage::Vertex, None);
+        let prepared = if wanted { Some(prepare(memory, draw, qpu, &mut stats)?) } else { None };
+        Ok((prepared, stats))
+    };
+    let results: Vec<_> = if stats.caches.is_some() {
+        let mut qpu = Qpu::of(facts);
+        binned.draws.iter().zip(wanted).enumerate().map(|draw| one(&mut qpu, draw)).collect()
+    } else {
+        let draws = binned.draws.par_iter().zip(wanted).enumerate();
+        draws.map_init(|| Qpu::of(facts), one).collect()
+    };
     results
         .into_iter()
         .map(|result| {

@@ -1,7 +1,8 @@
 //! Caches as far as performance counters need them: which lines are there, not what they hold (qpu.md §7, §4.12).
 //!
-//! Sizes follow the manual's figures, or those that were measured. A tile, and the vertex shading of a draw, sees caches of its own that start cold:
-//! which tiles share a slice on the chip depends on time.
+//! Sizes follow the manual's figures, or those that were measured. A tile, and the vertex shading of a draw, sees caches of a slice of its own,
+//! which start cold: which tiles share a slice on the chip depends on time. The L2 cache is the chip's: the kernel empties it where a job
+//! begins to bin and to render (kernel-abi.md §11), and tiles find there what others before them read.
 
 use vc4::facts::{Number, Numbers};
 use vc4::qpu::cost::{self, slots};
@@ -159,6 +160,14 @@ impl Caches {
         self.arrivals.iter_mut().for_each(Vec::clear);
     }
 
+    /// Other work begins, on a slice that has not seen it: all but the L2 cache is empty.
+    pub fn cool_down(&mut self) {
+        let [first, second] = &mut self.textures;
+        for cache in [&mut self.instructions, &mut self.uniforms, first, second] {
+            cache.lines.fill(0);
+        }
+    }
+
     fn through_l2(&mut self, address: u32, counters: &mut Counters) -> Source {
         let hit = self.l2.access(address);
         counters.add(if hit { Event::L2Hits } else { Event::L2Misses }, 1);
@@ -257,6 +266,26 @@ mod tests {
         // Two sets: even and odd lines.
         let hits: Vec<bool> = [0, 2, 0, 4, 0, 2, 1].map(|line| cache.access(line * 64 + 7)).to_vec();
         assert_eq!(hits, [false, false, true, false, true, false, false]);
+    }
+
+    #[test]
+    fn other_work_finds_lines_in_the_shared_cache_only() {
+        let (mut caches, mut counters) = (Caches::new(CacheModel::default()), Counters::default());
+        let work = |caches: &mut Caches, counters: &mut Counters| {
+            caches.begin();
+            caches.instruction(0, counters);
+            caches.uniform(64, counters);
+            (0..2).for_each(|unit| caches.lookup(unit, &[128 * (unit as u32 + 1)], counters));
+        };
+        let events = [Event::InstructionCacheMisses, Event::UniformCacheMisses, Event::TextureCacheMisses];
+        let count =
+            |counters: &Counters| (events.map(|event| counters.of(event)), counters.of(Event::L2Misses));
+        work(&mut caches, &mut counters);
+        work(&mut caches, &mut counters);
+        assert_eq!(count(&counters), ([1, 1, 2], 4));
+        caches.cool_down();
+        work(&mut caches, &mut counters);
+        assert_eq!(count(&counters), ([2, 2, 4], 4));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //!
 //! Events of the fixed-function blocks are counted where they happen. Clocks follow the cost model of
 //! [`vc4::qpu::cost`]; caches and the stalls that depend on them are those of [`crate::stats`] and are only counted when
-//! somebody watches ([`crate::stats::Stats::caches`]), because they cost time. Every tile and every draw's vertex shading begins with cold
-//! caches, so that no counter depends on the order in which tiles are rendered.
+//! somebody watches ([`crate::stats::Stats::caches`]), because they cost time. Then tiles are rendered in the order of the list, so that
+//! no counter depends on time.
 
 pub use vc4_kernel_abi::perfmon::{EVENTS, Event};
 

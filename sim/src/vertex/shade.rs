@@ -39,28 +39,29 @@ fn loads(record: &ShaderRecord, stage: Stage) -> Result<Vec<Load<'_>>, String> {
     Ok(loads)
 }
 
-/// Shades the vertices with these indices and returns the first `rows` output words of each.
+/// Shades the vertices with these indices on a QPU and returns the first `rows` output words of each.
 pub fn shade(
     memory: &Memory,
     shader: &Shader,
     record: &ShaderRecord,
     indices: &[u32],
     rows: usize,
+    qpu: &mut Qpu,
     stats: &mut Stats,
 ) -> Result<Vec<u32>, JobError> {
     let loads = loads(record, shader.stage).map_err(|what| shader.fault(Fault::port(what)))?;
     let mut out = vec![0; indices.len() * rows];
     let mut ports = VertexPorts::of(shader.stage);
     let facts = shader.program.behaviour();
-    let mut qpu = Qpu::of(facts);
+    qpu.cool_down();
     for (batch, results) in indices.chunks(LANES).zip(out.chunks_mut(LANES * rows)) {
         fetch(memory, facts.attribute_tail, &loads, batch, &mut ports)
             .map_err(JobError::bus("vertex attribute"))?;
         ports.restart();
         qpu.run(&shader.program, memory, shader.uniforms, &mut ports, &Payload::default(), stats)
-            .map_err(|fault| shader.stopped(fault, &qpu))?;
+            .map_err(|fault| shader.stopped(fault, qpu))?;
         if let Some(rule) = ports.left_over() {
-            shader.broke_at_end(rule, &qpu, stats);
+            shader.broke_at_end(rule, qpu, stats);
         }
         for (lane, result) in results.chunks_mut(rows).enumerate() {
             for (word, row) in result.iter_mut().zip(ports.output.iter()) {
