@@ -4,8 +4,10 @@
 //! [`uapi`] has the kernel's structs, [`gpu`] what a device is asked and answers. [`validate`] judges submissions by both.
 //! Beside it stand the devices that are no simulator: [`drm`] by [`ioctl`], [`noop`] and [`recorder`]. [`card`] is the display
 //! of the first, [`dma_heap`] gives it memory that the CPU caches ([`cache`]), [`kernel_log`] tells it of resets. [`environment`] is read by all that run inside of other programs. [`choice`] is how
-//! people name one.
+//! people name one. What compilers do badly on 32-bit ARM stands in `arm`.
 
+#[cfg(target_arch = "arm")]
+mod arm;
 pub mod cache;
 pub mod card;
 pub mod choice;

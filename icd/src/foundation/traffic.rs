@@ -251,9 +251,8 @@ impl<'a> ReadAccess<'a> {
     /// If the range leaves the mapping, or there are more of `before` than `words`.
     #[inline]
     pub fn read_changed(&self, offset: usize, words: &mut [u32], before: &[u32]) -> bool {
-        // To look again costs less than to copy all, but where words are compared one by one.
-        let looks = self.is_cached && cfg!(target_pointer_width = "64");
-        looks && self.mapping.holds(offset, before)
+        // To look again costs less than to copy all.
+        self.is_cached && self.mapping.holds(offset, before)
             || self.mapping.read_words(offset, &mut words[..before.len()], before)
     }
 
