@@ -326,7 +326,7 @@ impl Client {
     }
 
     /// Whether it is run where these are named, or none.
-    pub fn wanted(&self, names: &[String]) -> bool {
+    fn wanted(&self, names: &[String]) -> bool {
         if names.is_empty() { !self.named } else { names.iter().any(|name| name == self.name) }
     }
 
@@ -377,8 +377,21 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// When a program is given up.
 const TOO_LONG: Duration = Duration::from_secs(300);
 
+/// Of the programs that `may` be run those that are named, or all but those that are only run by name.
+///
+/// # Errors
+/// A name that none of them has.
+pub fn named(names: &[String], may: impl Fn(&Client) -> bool) -> Result<Vec<&'static Client>, Error> {
+    let all: Vec<&Client> = CLIENTS.iter().filter(|client| may(client)).collect();
+    if let Some(unknown) = names.iter().find(|name| all.iter().all(|client| client.name != name.as_str())) {
+        let known: Vec<&str> = all.iter().map(|client| client.name).collect();
+        return Err(format!("no program has the name {unknown}; there are {}", known.join(", ")).into());
+    }
+    Ok(all.into_iter().filter(|client| client.wanted(names)).collect())
+}
+
 pub fn run(options: &Options, install: bool) -> Result<(), Error> {
-    let clients: Vec<&Client> = CLIENTS.iter().filter(|client| client.wanted(&options.names)).collect();
+    let clients = named(&options.names, |_| true)?;
     require(&clients, install)?;
     let manifest = build::driver()?;
     let mut screens = Screens::private()?;

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::clients::{self, CLIENTS, Client, Screens};
+use crate::clients::{self, Client, Screens};
 use crate::counter::Counter;
 use crate::{Error, build, cross, guest};
 
@@ -45,8 +45,7 @@ struct Cost {
 
 /// Prints a paragraph for each program, and ratios where one goes both ways.
 pub fn run(names: &[String], machines: &[String], frames: u32, install: bool) -> Result<(), Error> {
-    let wanted = |client: &&Client| client.draws && client.wanted(names);
-    let clients: Vec<&Client> = CLIENTS.iter().filter(wanted).collect();
+    let clients = clients::named(names, |client| client.draws)?;
     clients::require(&clients, install)?;
     let mut counted = vec![Machine::host(install)?];
     for name in machines {

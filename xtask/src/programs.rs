@@ -31,11 +31,10 @@ struct Rate {
 
 /// Prints a paragraph for each program.
 pub fn run(names: &[String], install: bool) -> Result<(), Error> {
-    let wanted = |client: &&Client| match names.is_empty() {
-        true => PROGRAMS.contains(&client.name),
-        false => client.draws && client.wanted(names),
+    let clients = match names.is_empty() {
+        true => CLIENTS.iter().filter(|client| PROGRAMS.contains(&client.name)).collect(),
+        false => clients::named(names, |client| client.draws)?,
     };
-    let clients: Vec<&Client> = CLIENTS.iter().filter(wanted).collect();
     clients::require(&clients, install)?;
     packages::require(&["mesa-vulkan-drivers"], install)?;
     let ours = build::driver()?;
