@@ -8,6 +8,7 @@ use std::num::NonZeroUsize;
 use proptest::prelude::*;
 use support::*;
 use vc4::cl::packets::*;
+use vc4::cl::{Binner, List};
 use vc4_kernel_abi::{Gpu, GpuError};
 use vc4_sim::counters::Event;
 use vc4_sim::{Config, Simulator, Totals};
@@ -82,18 +83,30 @@ fn results_and_counters_do_not_depend_on_threads() {
 }
 
 #[test]
-fn tiles_find_what_others_read_in_the_shared_cache() {
-    let misses = |width: u16| {
+fn tiles_and_draws_find_what_others_read_in_the_shared_cache() {
+    let misses = |width: u16, draws: usize| {
+        let gpu = counting(2);
         let corners = [(0.0, 0.0), (2.0 * f32::from(width), 0.0), (0.0, 128.0)];
-        let draw = Draw::color(triangle(corners, 0.5), RED);
-        let (_, totals) = picture(&counting(2), width, 64, &[draw]);
+        let target = Target::new(&gpu, width, 64, Tiling::T);
+        let mut job = target.draw_job(&gpu, BLACK, &[Draw::color(triangle(corners, 0.5), RED)]);
+        // The same programs, streams and vertices again, in front of what ends the list.
+        let mut again = List::<Binner>::new();
+        again.push(VertexArrayPrimitives { mode: PrimitiveMode::Triangles, count: 3, first: 0 });
+        let mut end = List::<Binner>::new();
+        end.push(IncrementSemaphore {}).push(Flush {});
+        let at = job.bin_cl.len() - end.into_bytes().len();
+        job.bin_cl.splice(at..at, again.into_bytes().repeat(draws - 1));
+        run(&gpu, &job).unwrap();
+        let totals = gpu.totals();
         [Event::InstructionCacheMisses, Event::UniformCacheMisses, Event::L2Misses]
             .map(|event| totals.counters.of(event))
     };
-    let ([code, words, both], [codes, more, all]) = (misses(64), misses(256));
-    // Each of the four tiles has a slice to itself.
-    assert!(codes > code && more > words, "{code}, {words}; {codes}, {more}");
-    assert_eq!(all, both);
+    let [code, words, all] = misses(64, 1);
+    // Each of four tiles has a slice to itself, and so have the vertices of each draw.
+    for (more, draws) in [(misses(256, 1), 1), (misses(64, 3), 3)] {
+        assert!(more[0] > code && (more[1] > words || draws > 1), "{more:?}; {code}, {words}");
+        assert_eq!(more[2], all, "{draws} draws");
+    }
 }
 
 #[test]
