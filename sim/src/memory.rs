@@ -8,6 +8,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
+use vc4::hw::LANES;
+
+use crate::lanes::Lanes;
+
 /// BOs are made of these (kernel-abi.md §4.3).
 pub const PAGE_BYTES: u32 = 4096;
 
@@ -20,6 +24,23 @@ const FIRST_PAGE: u32 = 1;
 pub struct BusError {
     /// The faulting address.
     pub address: u32,
+}
+
+/// Words at places. For itself, and a vector after the other: among code for vectors, all would be loaded before the first is
+/// put into one.
+///
+/// # Safety
+/// All places are inside.
+#[inline(never)]
+#[expect(unsafe_code, reason = "textures are read word by word")]
+unsafe fn pick(words: &[AtomicU32], places: &[Lanes], out: &mut [Lanes]) {
+    for (out, places) in out.iter_mut().zip(places) {
+        for (out, &place) in out.iter_mut().zip(places) {
+            // SAFETY: the caller vouches for it.
+            let word = unsafe { words.get_unchecked(place as usize) };
+            *out = u32::from_le(word.load(Relaxed));
+        }
+    }
 }
 
 /// Bus memory with a first-fit page allocator.
@@ -153,26 +174,33 @@ impl Memory {
         }
     }
 
-    /// The words at addresses whose two low bits do not matter; `None` if one of them is outside.
+    /// Reads the words at addresses whose two low bits do not matter; `false` if one of them is outside.
     #[inline(always)]
-    pub fn gather<const N: usize>(&self, at: &[u32; N]) -> Option<[u32; N]> {
+    pub fn gather<const N: usize>(&self, at: &[Lanes; N], out: &mut [Lanes; N]) -> bool {
         let words = self.words();
         // Closures would not be compiled for wide vectors.
-        let mut most = 0;
-        for &address in at {
-            most = if address > most { address } else { most };
+        let mut places = [[0; LANES]; N];
+        let mut most = [0; LANES];
+        for n in 0..N {
+            for i in 0..LANES {
+                let place = at[n][i] / size_of::<u32>() as u32;
+                places[n][i] = place;
+                most[i] = if place > most[i] { place } else { most[i] };
+            }
         }
-        if (most / 4) as usize >= words.len() {
-            return None;
+        let mut last = 0;
+        for place in most {
+            last = if place > last { place } else { last };
         }
-        let mut out = [0; N];
-        for i in 0..N {
+        let inside = (last as usize) < words.len();
+        if inside {
             #[expect(unsafe_code, reason = "textures are read word by word")]
-            // SAFETY: no address is above the one that is inside.
-            let found = unsafe { words.get_unchecked((at[i] / 4) as usize) };
-            out[i] = u32::from_le(found.load(Relaxed));
+            // SAFETY: no place is behind the last one.
+            unsafe {
+                pick(words, &places, out);
+            }
         }
-        Some(out)
+        inside
     }
 
     /// Writes the word at `address`.

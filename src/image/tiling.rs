@@ -255,10 +255,10 @@ impl Level {
         let (map, row_bytes) = (self.address_map(), uw * self.cpp);
         for uy in rect.y / uh..bottom.div_ceil(uh) {
             let (y0, y1) = (rect.y.max(uy * uh), bottom.min((uy + 1) * uh));
-            let row = map.row(y0);
+            let row = map.row(self.tiling, y0);
             for ux in rect.x / uw..right.div_ceil(uw) {
                 let (x0, x1) = (rect.x.max(ux * uw), right.min((ux + 1) * uw));
-                let base = map.offset(map.column(x0), row);
+                let base = row.meets(map.column(self.tiling, x0));
                 for y in y0..y1 {
                     let offset = base + (y - y0) * row_bytes;
                     visit(Run { offset, x: x0 - rect.x, y: y - rect.y, count: x1 - x0 });
@@ -361,29 +361,28 @@ pub struct AddressMap {
     tiling: Tiling,
     /// Binary logarithms of an element's bytes and of a utile's columns and rows.
     shifts: [u32; 3],
-    /// T: tiles per row; LT: utiles per row; raster: bytes per row.
+    /// Bytes from one row of tiles (T), of utiles (LT) or of elements (raster) to the next.
     pitch: u32,
-    /// Binary logarithm of the bytes that `pitch` counts in.
-    unit: u32,
     /// Raster: bytes from panel to panel.
     panel: u32,
     offset: u32,
 }
 
-/// What a column contributes to an address.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ColumnPart {
-    block: u32,
-    bits: u32,
-}
-
 /// What a row contributes to an address.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct RowPart {
+struct Row {
     start: u32,
-    /// All ones where blocks run from right to left.
-    reverse: u32,
-    bits: u32,
+    /// Bits of the column's part that differ in this row: those inside of a tile or utile, and all above them where tiles run
+    /// from right to left.
+    flipped: u32,
+}
+
+impl Row {
+    /// Where a column's part meets the row.
+    #[inline(always)]
+    fn meets(self, column: u32) -> u32 {
+        self.start.wrapping_add(column ^ self.flipped)
+    }
 }
 
 impl AddressMap {
@@ -397,128 +396,124 @@ impl Level {
     /// The level's address map for inner loops.
     pub fn address_map(&self) -> AddressMap {
         let (uw, uh) = self.utile();
-        let (pitch, unit) = match self.tiling {
-            Tiling::T => (self.padded_width / uw / TILE_UTILES, TILE_BYTES.ilog2()),
-            Tiling::Lt => (self.padded_width / uw, UTILE_BYTES.ilog2()),
-            Tiling::Raster => (self.stride, 0),
+        let pitch = match self.tiling {
+            Tiling::T => self.padded_width / uw / TILE_UTILES * TILE_BYTES,
+            Tiling::Lt => self.padded_width / uw * UTILE_BYTES,
+            Tiling::Raster => self.stride,
         };
         let shifts = [self.cpp.ilog2(), uw.ilog2(), uh.ilog2()];
-        AddressMap { tiling: self.tiling, shifts, pitch, unit, panel: self.panel_stride, offset: self.offset }
+        AddressMap { tiling: self.tiling, shifts, pitch, panel: self.panel_stride, offset: self.offset }
     }
 }
 
 impl AddressMap {
-    /// The part of column `x`.
+    /// What column `x` contributes to an address.
     #[inline(always)]
-    pub fn column(&self, x: u32) -> ColumnPart {
-        self.column_in(self.tiling, x)
-    }
-
-    #[inline(always)]
-    fn column_in(&self, tiling: Tiling, x: u32) -> ColumnPart {
+    fn column(&self, tiling: Tiling, x: u32) -> u32 {
         let [cpp, sx, _] = self.shifts;
         let ux = x >> sx;
         let inner = (x & ((1 << sx) - 1)) << cpp;
         match tiling {
             Tiling::Raster => {
                 let panel = (x / MAX_SURFACE).wrapping_mul(self.panel);
-                ColumnPart { block: panel.wrapping_add((x % MAX_SURFACE) << cpp), bits: 0 }
+                panel.wrapping_add((x % MAX_SURFACE) << cpp)
             }
-            Tiling::Lt => ColumnPart { block: ux, bits: inner },
+            Tiling::Lt => ux.wrapping_mul(UTILE_BYTES) + inner,
             Tiling::T => {
                 // SUBTILES as an exclusive or: 3 for the right half.
                 let subtile = (ux >> 2 & 1) * (3 * SUBTILE_BYTES);
-                ColumnPart { block: ux / TILE_UTILES, bits: subtile + (ux & 3) * UTILE_BYTES + inner }
+                (ux / TILE_UTILES).wrapping_mul(TILE_BYTES) + subtile + (ux & 3) * UTILE_BYTES + inner
             }
         }
     }
 
-    /// The part of row `y`.
     #[inline(always)]
-    pub fn row(&self, y: u32) -> RowPart {
-        self.row_in(self.tiling, y)
-    }
-
-    #[inline(always)]
-    fn row_in(&self, tiling: Tiling, y: u32) -> RowPart {
+    fn row(&self, tiling: Tiling, y: u32) -> Row {
         let [cpp, sx, sy] = self.shifts;
         let uy = y >> sy;
         let inner = (y & ((1 << sy) - 1)) << (sx + cpp);
+        let from = |row: u32| row.wrapping_mul(self.pitch).wrapping_add(self.offset);
         match tiling {
-            Tiling::Raster => RowPart { start: y.wrapping_mul(self.pitch), reverse: 0, bits: 0 },
-            Tiling::Lt => RowPart { start: uy.wrapping_mul(self.pitch), reverse: 0, bits: inner },
+            Tiling::Raster => Row { start: from(y), flipped: 0 },
+            Tiling::Lt => Row { start: from(uy), flipped: inner },
             Tiling::T => {
                 let ty = uy / TILE_UTILES;
                 let odd = ty & 1;
-                // Reversed blocks count -1 - tx, from the end of the row.
-                let start = (ty + odd).wrapping_mul(self.pitch);
                 // SUBTILES as an exclusive or: 1 for the lower half, 2 for odd rows of tiles.
                 let subtile = ((uy >> 2 & 1) ^ (odd << 1)) * SUBTILE_BYTES;
                 let bits = subtile + (uy & 3) * (4 * UTILE_BYTES) + inner;
-                RowPart { start, reverse: odd.wrapping_neg(), bits }
+                // Reversed tiles count -1 - tx, from the end of the row.
+                Row { start: from(ty + odd), flipped: bits | odd.wrapping_neg().wrapping_mul(TILE_BYTES) }
             }
         }
-    }
-
-    /// Byte offset in the image of the element where a column and a row meet.
-    #[inline(always)]
-    pub fn offset(&self, column: ColumnPart, row: RowPart) -> u32 {
-        let block = row.start.wrapping_add(column.block ^ row.reverse);
-        (block << self.unit).wrapping_add(row.bits ^ column.bits).wrapping_add(self.offset)
     }
 
     /// Byte offset in the image of the element at column `x`, row `y`; meaningless outside the padded area.
     #[inline(always)]
     pub fn offset_of(&self, x: u32, y: u32) -> u32 {
-        self.offset(self.column(x), self.row(y))
+        self.row(self.tiling, y).meets(self.column(self.tiling, x))
     }
 
-    /// Where two columns meet two rows, N times: upper left, upper right, lower left, lower right, each as
-    /// [`AddressMap::offset_of`]. Written so that vectors of any width do it.
+    /// Where two columns meet two rows of images that begin at `starts`, N times: upper left, upper right, lower left, lower
+    /// right, each as [`AddressMap::offset_of`]. Written so that vectors of any width do it.
     #[inline(always)]
-    pub fn corners<const N: usize>(&self, x: [&[u32; N]; 2], y: [&[u32; N]; 2]) -> [[u32; N]; 4] {
+    pub fn corners<const N: usize>(
+        &self,
+        starts: &[u32; N],
+        x: [&[u32; N]; 2],
+        y: [&[u32; N]; 2],
+    ) -> [[u32; N]; 4] {
+        // What decides about places is the same for all.
         match self.tiling {
-            Tiling::Raster => self.corners_in(Tiling::Raster, x, y),
-            Tiling::Lt => self.corners_in(Tiling::Lt, x, y),
-            Tiling::T => self.corners_in(Tiling::T, x, y),
+            Tiling::Raster => self.corners_in(Tiling::Raster, starts, x, y),
+            Tiling::Lt => self.corners_in(Tiling::Lt, starts, x, y),
+            Tiling::T => self.corners_in(Tiling::T, starts, x, y),
         }
     }
 
-    /// What decides about places is the same for all.
     #[inline(always)]
     fn corners_in<const N: usize>(
         &self,
         tiling: Tiling,
+        starts: &[u32; N],
         x: [&[u32; N]; 2],
         y: [&[u32; N]; 2],
     ) -> [[u32; N]; 4] {
         let mut at = [[0; N]; 4];
         for i in 0..N {
-            let (left, right) = (self.column_in(tiling, x[0][i]), self.column_in(tiling, x[1][i]));
-            let (upper, lower) = (self.row_in(tiling, y[0][i]), self.row_in(tiling, y[1][i]));
-            at[0][i] = self.offset(left, upper);
-            at[1][i] = self.offset(right, upper);
-            at[2][i] = self.offset(left, lower);
-            at[3][i] = self.offset(right, lower);
+            let (left, right) = (self.column(tiling, x[0][i]), self.column(tiling, x[1][i]));
+            let (mut upper, mut lower) = (self.row(tiling, y[0][i]), self.row(tiling, y[1][i]));
+            upper.start = upper.start.wrapping_add(starts[i]);
+            lower.start = lower.start.wrapping_add(starts[i]);
+            at[0][i] = upper.meets(left);
+            at[1][i] = upper.meets(right);
+            at[2][i] = lower.meets(left);
+            at[3][i] = lower.meets(right);
         }
         at
     }
 
     /// As [`AddressMap::offset_of`], N times, as [`AddressMap::corners`].
     #[inline(always)]
-    pub fn offsets_of<const N: usize>(&self, x: &[u32; N], y: &[u32; N]) -> [u32; N] {
+    pub fn places<const N: usize>(&self, starts: &[u32; N], x: &[u32; N], y: &[u32; N]) -> [u32; N] {
         match self.tiling {
-            Tiling::Raster => self.offsets_in(Tiling::Raster, x, y),
-            Tiling::Lt => self.offsets_in(Tiling::Lt, x, y),
-            Tiling::T => self.offsets_in(Tiling::T, x, y),
+            Tiling::Raster => self.places_in(Tiling::Raster, starts, x, y),
+            Tiling::Lt => self.places_in(Tiling::Lt, starts, x, y),
+            Tiling::T => self.places_in(Tiling::T, starts, x, y),
         }
     }
 
     #[inline(always)]
-    fn offsets_in<const N: usize>(&self, tiling: Tiling, x: &[u32; N], y: &[u32; N]) -> [u32; N] {
+    fn places_in<const N: usize>(
+        &self,
+        tiling: Tiling,
+        starts: &[u32; N],
+        x: &[u32; N],
+        y: &[u32; N],
+    ) -> [u32; N] {
         let mut at = [0; N];
         for i in 0..N {
-            at[i] = self.offset(self.column_in(tiling, x[i]), self.row_in(tiling, y[i]));
+            at[i] = self.row(tiling, y[i]).meets(self.column(tiling, x[i])).wrapping_add(starts[i]);
         }
         at
     }

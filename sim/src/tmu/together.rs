@@ -15,6 +15,9 @@ use crate::lanes::Lanes;
 use crate::memory::Memory;
 use crate::wide::on_wide_vectors;
 
+/// Texels that the linear filter reads for an element.
+const CORNERS: usize = 4;
+
 /// Where elements look.
 struct Places<'a> {
     /// Bytes from the first face to the element's.
@@ -149,22 +152,27 @@ on_wide_vectors! {
             flip(&mut rows[0], level.last.1);
             flip(&mut rows[1], level.last.1);
         }
-        let face = if texture.cube { Some(places.face) } else { None };
-        let mut corners = [[0; LANES]; 4];
+        let mut starts = [level.base; LANES];
+        if texture.cube {
+            for i in 0..LANES {
+                starts[i] = level.base.wrapping_add(places.face[i]);
+            }
+        }
+        let mut corners = [[0; LANES]; CORNERS];
         if linear {
-            let offsets = level.map.corners([&columns[0], &columns[1]], [&rows[0], &rows[1]]);
-            for corner in 0..4 {
-                let at = addresses(level, face, &offsets[corner]);
-                let Some(words) = memory.gather(&at) else { return false };
-                corners[corner] = texels(texture, &words, &at);
+            let at = level.map.corners(&starts, [&columns[0], &columns[1]], [&rows[0], &rows[1]]);
+            if !texels(texture, memory, &at, &mut corners) {
+                return false;
             }
         } else {
-            let at = addresses(level, face, &level.map.offsets_of(&columns[0], &rows[0]));
-            let Some(words) = memory.gather(&at) else { return false };
-            corners[0] = texels(texture, &words, &at);
+            let at = [level.map.places(&starts, &columns[0], &rows[0])];
+            let [first, ..] = &mut corners;
+            if !texels(texture, memory, &at, std::array::from_mut(first)) {
+                return false;
+            }
         }
         if texture.wrap_s == Wrap::Border || texture.wrap_t == Wrap::Border {
-            for (corner, texels) in corners.iter_mut().enumerate().take(if linear { 4 } else { 1 }) {
+            for (corner, texels) in corners.iter_mut().enumerate().take(if linear { CORNERS } else { 1 }) {
                 let (column, row) = (&x.texels[corner & 1], &y.texels[corner >> 1]);
                 for i in 0..LANES {
                     // Below 0 they are large.
@@ -194,29 +202,23 @@ fn flip(rows: &mut Lanes, last: u32) {
     }
 }
 
-/// Addresses of places in a level, of a cube's face.
+/// Texels at addresses, all of them at once: what is decided is decided once. `false` if one is outside of memory.
 #[inline(always)]
-fn addresses(level: &Level, face: Option<&Lanes>, places: &Lanes) -> Lanes {
-    let mut at = [0; LANES];
-    for i in 0..LANES {
-        at[i] = level.base.wrapping_add(places[i]);
+fn texels<const N: usize>(
+    texture: &Texture,
+    memory: &Memory,
+    at: &[Lanes; N],
+    raw: &mut [Lanes; N],
+) -> bool {
+    if !memory.gather(at, raw) {
+        return false;
     }
-    if let Some(face) = face {
-        for i in 0..LANES {
-            at[i] = at[i].wrapping_add(face[i]);
-        }
-    }
-    at
-}
-
-/// Texels from the words that hold them.
-#[inline(always)]
-fn texels(texture: &Texture, words: &Lanes, at: &Lanes) -> Lanes {
-    let mut raw = *words;
     let bytes = element(texture.ty).map_or(4, |(bytes, _)| bytes);
     if bytes < 4 {
-        for i in 0..LANES {
-            raw[i] = words[i] >> (8 * (at[i] & 3 & !(bytes - 1))) & ((1 << (8 * bytes)) - 1);
+        for n in 0..N {
+            for i in 0..LANES {
+                raw[n][i] = raw[n][i] >> (8 * (at[n][i] & 3 & !(bytes - 1))) & ((1 << (8 * bytes)) - 1);
+            }
         }
     }
     let channels = Channels::of(&texture.facts);
@@ -224,13 +226,17 @@ fn texels(texture: &Texture, words: &Lanes, at: &Lanes) -> Lanes {
         ($($ty:ident),*) => {
             match texture.ty {
                 // One loop per type, so that each vectorises.
-                $(TextureType::$ty => raw.iter_mut().for_each(|raw| *raw = channels.texel(TextureType::$ty, *raw)),)*
+                $(TextureType::$ty => for n in 0..N {
+                    for i in 0..LANES {
+                        raw[n][i] = channels.texel(TextureType::$ty, raw[n][i]);
+                    }
+                },)*
                 _ => {}
             }
         };
     }
     converted!(Rgbx8888, Rgba4444, Rgba5551, Rgb565, Luminance, Alpha, LumAlpha, S8, S16, S16F);
-    raw
+    true
 }
 
 /// What one coordinate of each element meets: the lower and the upper texel, and the weight of the upper one.
@@ -266,9 +272,9 @@ type Bytes = [u8; 4 * LANES];
 
 /// [`Texture::blend`] on all elements, channel by channel in 16 bits.
 #[inline(always)]
-fn blend(texels: &[Lanes; 4], fx: &Lanes, fy: &Lanes) -> Lanes {
+fn blend(texels: &[Lanes; CORNERS], fx: &Lanes, fy: &Lanes) -> Lanes {
     let (right, lower) = (for_channels(fx), for_channels(fy));
-    let mut corners: [Bytes; 4] = [[0; 4 * LANES]; 4];
+    let mut corners: [Bytes; CORNERS] = [[0; 4 * LANES]; CORNERS];
     for (bytes, words) in corners.iter_mut().zip(texels) {
         *bytes = bytemuck::cast(*words);
     }
