@@ -126,13 +126,19 @@ on_wide_vectors! {
         let Primitive { z, rw, reference: (x0, y0), .. } = primitive;
         let distances = Distances { x: [0.0; LANES], y: [0.0; LANES] };
         let mut setting = Setting { payload: Payload::default(), distances, coverage: [0; LANES] };
-        let (mut across, mut down) = ([0.0; LANES], [0.0; LANES]);
+        // Subpixels of a screen, and their differences, are floats.
+        let (x0, y0) = (*x0 as f32, *y0 as f32);
         for lane in 0..LANES {
-            across[lane] = f64::from(batch.x[lane / 4] + (lane as i32 & 1)) + 0.5 - x0;
-            down[lane] = f64::from(batch.y[lane / 4] + (lane as i32 >> 1 & 1)) + 0.5 - y0;
-            setting.distances.x[lane] = across[lane] as f32;
-            setting.distances.y[lane] = down[lane] as f32;
+            setting.distances.x[lane] = (batch.x[lane / 4] + (lane as i32 & 1)) as f32 + 0.5 - x0;
+            setting.distances.y[lane] = (batch.y[lane / 4] + (lane as i32 >> 1 & 1)) as f32 + 0.5 - y0;
             setting.coverage[lane] = u32::from(batch.coverage[lane / 4]) >> (lane % 4 * 4) & 0xf;
+        }
+        let (mut across, mut down) = ([0.0; LANES], [0.0; LANES]);
+        if !(rw.is_level() && z.is_level()) {
+            for lane in 0..LANES {
+                across[lane] = f64::from(setting.distances.x[lane]);
+                down[lane] = f64::from(setting.distances.y[lane]);
+            }
         }
         // To a level plane only zeros would be added.
         if rw.is_level() {
