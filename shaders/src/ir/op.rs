@@ -387,6 +387,12 @@ fn words(args: usize, results: usize) -> Signature {
 }
 
 impl Op {
+    /// Whether it is this one. Most often even the kinds differ, which is seen without a call.
+    #[inline]
+    pub fn is(self, other: Op) -> bool {
+        std::mem::discriminant(&self) == std::mem::discriminant(&other) && self == other
+    }
+
     /// Operand and result types.
     pub fn signature(self) -> Signature {
         match self {

@@ -183,7 +183,7 @@ impl Types {
 
     /// IR types of the scalars of a flattened value.
     pub fn flatten(&self, ty: Ty) -> Vec<Type> {
-        let mut scalars = Vec::new();
+        let mut scalars = Vec::with_capacity(self.scalars(ty) as usize);
         self.flatten_into(ty, &mut scalars);
         scalars
     }

@@ -222,17 +222,19 @@ impl List<'_> {
     /// Lets the best operation that can join those of `open` do so.
     fn pick(&self, now: u32, open: &mut Open) -> Option<usize> {
         work::count(self.ready.len());
-        let (mut ready, mut stalling): (SmallVec<[usize; 16]>, SmallVec<[usize; 16]>) = Default::default();
-        for &op in &self.ready {
-            let (least, best) = if open.copy_for(op).is_some() { (now, now) } else { self.earliest[op] };
-            if least <= now && !self.ops[op].is_switch() && self.may_start(op, now) {
-                (if best <= now { &mut ready } else { &mut stalling }).push(op);
-            }
-        }
         // Sharing an instruction is no gain if it stalls.
-        let worth = open.claims.is_none() || self.ready.len() == 1;
-        let joins = ready.into_iter().find(|&op| self.join(op, open));
-        joins.or_else(|| stalling.into_iter().find(|&op| worth && self.join(op, open)))
+        let may_stall = open.claims.is_none() || self.ready.len() == 1;
+        let mut find = |stalls: bool| {
+            self.ready.iter().copied().find(|&op| {
+                let (least, best) = if open.copy_for(op).is_some() { (now, now) } else { self.earliest[op] };
+                least <= now
+                    && (best > now) == stalls
+                    && !self.ops[op].is_switch()
+                    && self.may_start(op, now)
+                    && self.join(op, open)
+            })
+        };
+        find(false).or_else(|| if may_stall { find(true) } else { None })
     }
 
     /// Adds an operation to those of `open` if they have an instruction together.
@@ -242,14 +244,20 @@ impl List<'_> {
             open.add(op, self.ops[op], *claims);
             return true;
         };
-        let beside = open.copy_for(op).map(|copy| self.beside(op, copy));
-        let Some((form, claims)) = beside.unwrap_or(Some((self.ops[op], *claims))) else { return false };
-        let Some(together) = taken.with(&claims) else { return false };
-        let ops: SmallVec<[&Operation; 3]> = open.forms.iter().chain([&form]).collect();
+        let beside = match open.copy_for(op) {
+            Some(copy) => match self.beside(op, copy) {
+                None => return false,
+                beside => beside,
+            },
+            None => None,
+        };
+        let (form, claims) = beside.as_ref().map_or((&self.ops[op], claims), |(form, claims)| (form, claims));
+        let Some(together) = taken.with(claims) else { return false };
+        let ops: SmallVec<[&Operation; 3]> = open.forms.iter().chain([form]).collect();
         let inst = combine(&ops, &together, self.assignment);
         drop(ops);
         if inst.is_some() {
-            open.add(op, form, together);
+            open.add(op, *form, together);
             open.inst = inst;
         }
         inst.is_some()

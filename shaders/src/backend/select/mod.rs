@@ -47,7 +47,11 @@ pub fn select(shader: &Shader, inputs: Inputs) -> Result<VirtProgram, BackendErr
 /// stream stands, which is behind the words of some piece: every word there is an address, because pieces with words start
 /// with one. So that one comes even behind the words of a loop, the piece that follows it always does.
 fn reset_streams(program: &mut VirtProgram) {
+    if !program.ops.iter().any(Operation::is_marker) {
+        return;
+    }
     let ops = std::mem::take(&mut program.ops);
+    program.ops.reserve(ops.len());
     let takes_words: Vec<bool> =
         segments(&ops).into_iter().map(|piece| ops[piece].iter().any(|op| op.uniform().is_some())).collect();
     let mut pieces = takes_words.into_iter().skip(1);

@@ -2,7 +2,7 @@
 
 use vc4::qpu::{Raddr, RegFile, SmallImm};
 
-use crate::backend::virt::{Operation, Reg, Src};
+use crate::backend::virt::{Operation, Src};
 use crate::binding::UniformSlot;
 
 /// Ports of one operation while its operands are placed.
@@ -17,13 +17,12 @@ pub struct Ports {
     rotates: bool,
     pub a_taken: bool,
     pub b_taken: bool,
-    pub registers: Vec<Reg>,
 }
 
 impl Ports {
     /// The ports that an operation takes by itself.
     pub fn new(op: &Operation) -> Ports {
-        let mut ports = Ports {
+        Ports {
             uniform: None,
             imm: None,
             fixed_a: None,
@@ -32,16 +31,7 @@ impl Ports {
             rotates: op.rotate != 0,
             a_taken: false,
             b_taken: op.rotate != 0,
-            registers: Vec::new(),
-        };
-        for operand in op.src.iter() {
-            if let Src::Reg(reg) = operand.src {
-                if !ports.registers.contains(&reg) {
-                    ports.registers.push(reg);
-                }
-            }
         }
-        ports
     }
 
     /// Claims a port for `src`; `false` if it has to come from a register instead.

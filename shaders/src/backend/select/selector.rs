@@ -3,6 +3,7 @@
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
+use smallvec::{SmallVec, smallvec};
 use vc4::qpu::{AddOp, MulOp, Pack, Raddr, RegFile, SmallImm, Unpack, Waddr};
 
 use super::ports::Ports;
@@ -45,7 +46,7 @@ pub struct Selector<'a> {
 impl<'a> Selector<'a> {
     /// Of a shader of which nothing is selected yet.
     pub fn new(shader: &'a Shader) -> Self {
-        Selector {
+        let mut selector = Selector {
             shader,
             uniform: None,
             uses: SecondaryMap::new(),
@@ -64,7 +65,11 @@ impl<'a> Selector<'a> {
             not_in_r4: EntitySet::new(),
             payload_w: None,
             payload_z: None,
-        }
+        };
+        selector.uses.resize(shader.values.len());
+        selector.regs.resize(shader.values.len());
+        selector.block_of.resize(shader.insts.len());
+        selector
     }
 
     /// The operation that defines a value.
@@ -128,7 +133,6 @@ impl<'a> Selector<'a> {
                 for operand in op.src[i..].iter_mut().filter(|operand| operand.src == old) {
                     operand.src = Src::Reg(temp);
                 }
-                ports.registers.push(temp);
             }
         }
         self.restrict(&mut op, &ports);
@@ -217,13 +221,13 @@ impl<'a> Selector<'a> {
             return Operation::new(unit, dst, &[operand; 2][..count]);
         }
         let reads_float = Operation::new(unit, dst, &[]).reads_float();
-        let operands: Vec<Operand> = match self.op(value) {
-            Op::FNeg => vec![constant(0), self.operand(args[0])],
-            Op::FAbs => vec![self.operand(args[0]); 2],
+        let operands: SmallVec<[Operand; 2]> = match self.op(value) {
+            Op::FNeg => smallvec![constant(0), self.operand(args[0])],
+            Op::FAbs => smallvec![self.operand(args[0]); 2],
             // The shifter looks at five bits, so that counts from 16 on are small immediates, too.
             Op::Shl | Op::Shr | Op::Asr if self.shader.const_of(args[1]).is_some() => {
                 let count = self.shader.const_of(args[1]).unwrap_or_default();
-                vec![self.operand(args[0]), constant(five_bits(count))]
+                smallvec![self.operand(args[0]), constant(five_bits(count))]
             }
             _ => {
                 let fold = self.unpack_to_fold(args, reads_float);
@@ -337,9 +341,8 @@ impl<'a> Selector<'a> {
 
     /// Takes over the sequence that the last step made, in reverse.
     pub fn flush(&mut self) {
-        let sequence = std::mem::take(&mut self.seq);
         let line = self.line;
-        self.program.ops.extend(sequence.into_iter().rev().map(|op| Operation { line, ..op }));
+        self.program.ops.extend(self.seq.drain(..).rev().map(|op| Operation { line, ..op }));
     }
 }
 

@@ -40,7 +40,7 @@ fn simpler(b: &mut Builder<'_>, data: &InstData) -> Option<Value> {
 
 /// The operand of a value's definition if that is a certain unary operation.
 fn under(b: &Builder<'_>, op: Op, value: Value) -> Option<Value> {
-    (b.shader.op(value) == op).then(|| b.shader.args(value)[0])
+    b.shader.op(value).is(op).then(|| b.shader.args(value)[0])
 }
 
 /// Whether only laws of IEEE arithmetic hold.

@@ -8,7 +8,7 @@
 use std::convert::Infallible;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::ir::{Block, Builder, Inst, Op, Shader, Value};
 use crate::pass::analysis::uses::Uses;
@@ -19,6 +19,8 @@ const MAX_TERMS: usize = 24;
 
 /// A product, or with one factor a value as it is.
 type Term = SmallVec<[Value; 2]>;
+/// A sum of them.
+type Terms = SmallVec<[Term; 4]>;
 /// A sum of products that rows share: one of each matrix, one of the vector.
 type Inner = Vec<Term>;
 
@@ -90,7 +92,7 @@ fn product(b: &mut Builder, term: &[Value]) -> Value {
 /// Whether a value is made by an operation that need not be rounded as it is written.
 fn is(shader: &Shader, value: Value, op: Op) -> bool {
     let data = &shader.insts[shader.values[value].inst];
-    data.op == op && !data.exact
+    data.op.is(op) && !data.exact
 }
 
 /// Whether an instruction multiplies a sum of at least one product.
@@ -136,9 +138,9 @@ impl Finder<'_> {
     }
 
     /// Takes a sum apart; `None` if it has too many terms.
-    fn terms(&self, value: Value) -> Option<Vec<Term>> {
-        let mut terms = Vec::new();
-        let mut open = vec![value];
+    fn terms(&self, value: Value) -> Option<Terms> {
+        let mut terms = Terms::new();
+        let mut open: SmallVec<[Value; 4]> = smallvec![value];
         while let Some(next) = open.pop() {
             let is_sum = is(self.shader, next, Op::FAdd) && self.is_here(next);
             if is_sum && (next == value || self.uses.is_single(next)) {
@@ -160,7 +162,7 @@ impl Finder<'_> {
     }
 
     /// The products that a factor is the sum of, if it is one.
-    fn products(&self, value: Value) -> Option<Vec<Term>> {
+    fn products(&self, value: Value) -> Option<Terms> {
         if !is(self.shader, value, Op::FAdd) || !self.is_here(value) {
             return None;
         }
@@ -174,6 +176,10 @@ impl Finder<'_> {
             return None;
         }
         let terms = self.terms(value)?;
+        // Most sums have no such factors.
+        if !terms.iter().any(|term| self.factored(term).is_some()) {
+            return None;
+        }
         let mut factors: Vec<Option<Factored>> = terms.iter().map(|term| self.factored(term)).collect();
         // Factors of factors are sums, too, but of a matrix that all rows of another one need.
         let mut counts: Vec<usize> = factors.iter().flatten().map(|factored| factored.uses).collect();
@@ -200,7 +206,7 @@ impl Finder<'_> {
 /// A product of a sum of products and something else.
 struct Factored {
     sum: Value,
-    products: Vec<Term>,
+    products: Terms,
     rest: Value,
     /// How many products the sum is in.
     uses: usize,
@@ -219,7 +225,7 @@ fn taken_out((root, block): (Inst, Block), terms: &[Term], factors: &[Option<Fac
         .filter(|(_, factored)| factored.is_none())
         .map(|(term, _)| term.clone())
         .collect();
-    let mut left: Vec<Vec<Term>> = factored.iter().map(|factored| factored.products.clone()).collect();
+    let mut left: Vec<Terms> = factored.iter().map(|factored| factored.products.clone()).collect();
     let mut parts: Vec<(Value, Inner)> = Vec::new();
     for term in first {
         let is_common =

@@ -88,7 +88,7 @@ fn digest(shader: &Shader, inst: Inst) -> u64 {
 fn is_same(shader: &Shader, (a, home): (Inst, Block), (b, block): (Inst, Block)) -> bool {
     let (one, other) = (&shader.insts[a], &shader.insts[b]);
     let same_phi = one.op != Op::Phi || (home == block && one.phi_blocks == other.phi_blocks);
-    one.op == other.op && same_phi && operands(shader, a) == operands(shader, b)
+    one.op.is(other.op) && same_phi && operands(shader, a) == operands(shader, b)
 }
 
 fn unite(shader: &mut Shader, kept: Inst, gone: Inst, map: &mut Replacements) {

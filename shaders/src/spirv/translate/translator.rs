@@ -79,6 +79,10 @@ impl<'m> Translator<'m> {
     /// A translation of a module's entry point that has not begun.
     pub fn new(module: &'m Module, stage: Stage) -> Translator<'m> {
         let mut shader = Shader::new(stage);
+        // Most ids become some scalars.
+        let ids = module.types_of.len();
+        shader.insts.reserve(2 * ids);
+        shader.values.reserve(2 * ids);
         shader.early_fragment_tests = module.early_fragment_tests;
         shader.lines = module.lines.as_slice().into();
         let prologue = shader.blocks.push(Default::default());
@@ -122,7 +126,7 @@ impl<'m> Translator<'m> {
 
     /// The function being translated.
     pub fn frame(&self) -> Result<&Frame<'m>> {
-        self.frames.last().ok_or(SpirvError::Invalid {
+        self.frames.last().ok_or_else(|| SpirvError::Invalid {
             word: 0,
             instruction: "OpFunction".into(),
             reason: "no function is being translated".into(),
