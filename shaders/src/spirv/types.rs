@@ -1,6 +1,7 @@
 //! Types of a module, with the number of scalars that each flattens to.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use spirv::{Dim, ImageFormat, Op, StorageClass};
 
 use super::error::Result;
@@ -182,13 +183,13 @@ impl Types {
     }
 
     /// IR types of the scalars of a flattened value.
-    pub fn flatten(&self, ty: Ty) -> Vec<Type> {
-        let mut scalars = Vec::with_capacity(self.scalars(ty) as usize);
+    pub fn flatten(&self, ty: Ty) -> SmallVec<[Type; 16]> {
+        let mut scalars = SmallVec::with_capacity(self.scalars(ty) as usize);
         self.flatten_into(ty, &mut scalars);
         scalars
     }
 
-    fn flatten_into(&self, ty: Ty, scalars: &mut Vec<Type>) {
+    fn flatten_into(&self, ty: Ty, scalars: &mut SmallVec<[Type; 16]>) {
         match self.kind(ty) {
             Kind::Bool => scalars.push(Type::Bool),
             Kind::Int { .. } | Kind::Float => scalars.push(Type::Word),

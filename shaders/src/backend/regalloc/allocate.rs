@@ -187,7 +187,9 @@ impl<'a> Allocator<'a> {
         for &(_, _, reg) in &by_length {
             self.accumulator(reg);
         }
-        let mut by_start: Vec<(u32, Reg)> = by_length.iter().map(|&(_, start, reg)| (start, reg)).collect();
+        let in_files = |reg: Reg| self.assignment[reg].is_none_or(|loc| file_index(loc).is_some());
+        let by_length = by_length.into_iter().filter(|&(.., reg)| in_files(reg));
+        let mut by_start: Vec<(u32, Reg)> = by_length.map(|(_, start, reg)| (start, reg)).collect();
         by_start.sort_unstable();
         order.clear();
         order.extend(by_start.iter().map(|&(_, reg)| reg));

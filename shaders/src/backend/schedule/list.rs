@@ -43,6 +43,8 @@ struct Piece {
     least: Vec<u32>,
     /// What each operation takes.
     claims: Vec<Claims>,
+    /// Instructions that these need at least.
+    instructions: usize,
 }
 
 impl Scheduler {
@@ -53,7 +55,9 @@ impl Scheduler {
             let ops = &program.ops[range.clone()];
             let dag = Dag::allocated(ops, threads, place);
             let least = dag.least_heights(ops);
-            Piece { range, dag, least, claims: Claims::of_all(ops, &assignment) }
+            let claims = Claims::of_all(ops, &assignment);
+            let instructions = Claims::instructions(&claims);
+            Piece { range, dag, least, claims, instructions }
         };
         let pieces = segments(&program.ops).into_iter().map(piece).collect();
         Scheduler { program, assignment, pieces }
@@ -62,6 +66,9 @@ impl Scheduler {
     /// Schedules it into at most `limit` instructions; `None` if it takes more. What lies on long ways to the end goes
     /// first; that says little about shared ports, so each `preference` but 0 shifts the priorities in its own way.
     pub fn schedule(&self, preference: u32, limit: usize) -> Option<Schedule> {
+        if self.pieces.iter().map(|piece| piece.instructions).sum::<usize>() > limit {
+            return None;
+        }
         let ops = &self.program.ops;
         let mut flow = Flow::new(ops);
         for piece in &self.pieces {

@@ -50,6 +50,16 @@ impl Claims {
         (0..).zip(ops).map(of).collect()
     }
 
+    /// Instructions without which operations that take these have no room.
+    pub fn instructions(all: &[Claims]) -> usize {
+        let (mut alu, mut once) = (0, [0; u16::BITS as usize]);
+        for claims in all {
+            alu += usize::from(claims.alu);
+            once.iter_mut().enumerate().for_each(|(bit, count)| *count += usize::from(claims.once >> bit & 1));
+        }
+        once.into_iter().fold(alu.div_ceil(2), usize::max)
+    }
+
     /// What an operation takes; `None` if its own operands are in each other's way.
     fn of(op: &Operation, word: Option<u32>, assignment: &Assignment) -> Option<Claims> {
         let parameter = op.parameter.is_some();

@@ -28,6 +28,8 @@ pub fn count_uses(s: &mut Selector<'_>) {
             needed.extend(s.shader.insts[inst].args.iter().copied());
         }
     }
+    let blocks = s.shader.blocks_in_order();
+    s.program.ops.reserve(blocks.iter().map(|&block| s.shader.blocks[block].insts.len()).sum());
 }
 
 /// Finds the condition of the one discard.

@@ -63,7 +63,11 @@ pub fn run(shader: &mut Shader) -> bool {
 /// Whether an equal instruction may stand for this one.
 fn is_numbered(shader: &Shader, inst: Inst) -> bool {
     let data = &shader.insts[inst];
-    data.op == Op::Phi || (data.op.is_pure() && data.op != Op::Undef && !data.results.is_empty())
+    match data.op {
+        Op::Phi => true,
+        Op::Undef => false,
+        op => op.is_pure() && !data.results.is_empty(),
+    }
 }
 
 /// The operands; of commutative operations the first two are in order.
@@ -87,7 +91,7 @@ fn digest(shader: &Shader, inst: Inst) -> u64 {
 /// Whether two instructions compute the same; phis do so in one block only.
 fn is_same(shader: &Shader, (a, home): (Inst, Block), (b, block): (Inst, Block)) -> bool {
     let (one, other) = (&shader.insts[a], &shader.insts[b]);
-    let same_phi = one.op != Op::Phi || (home == block && one.phi_blocks == other.phi_blocks);
+    let same_phi = !matches!(one.op, Op::Phi) || (home == block && one.phi_blocks == other.phi_blocks);
     one.op.is(other.op) && same_phi && operands(shader, a) == operands(shader, b)
 }
 

@@ -147,6 +147,7 @@ impl Moved<'_> {
         let insts = shader.insts_in_order();
         let shared = shared(shader, &insts);
         let mut moved = Moved { shader, uses: SecondaryMap::new(), stays: EntitySet::new() };
+        moved.uses.resize(shader.values.len());
         let mut sums = Vec::new();
         for &inst in &insts {
             match shader.insts[inst].results[..] {

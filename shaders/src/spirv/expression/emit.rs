@@ -111,8 +111,8 @@ impl Emit<'_> {
 
     /// Whether the scalars are what the result type demands.
     pub fn check(&self, values: Scalars) -> Result<Scalars> {
-        let made: Vec<Type> = values.iter().map(|&value| self.b.shader.values[value].ty).collect();
-        if made == self.types.flatten(self.result) {
+        let made = values.iter().map(|&value| self.b.shader.values[value].ty);
+        if made.eq(self.types.flatten(self.result)) {
             Ok(values)
         } else {
             Err(self.invalid("the operation does not yield the result type"))

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use spirv::StorageClass;
 
@@ -222,7 +223,7 @@ pub struct Layer {
     /// Values of slots.
     pub slots: BTreeMap<u32, Value>,
     /// Meaning of ids.
-    pub ids: BTreeMap<Key, Entity>,
+    pub ids: FxHashMap<Key, Entity>,
 }
 
 /// The layers, outermost first.
