@@ -3,7 +3,7 @@
 use vc4::qpu::rules::SIGNAL_SLOTS;
 use vc4::qpu::{Access, Inst, LoadImmInst, LoadMode, Pack, RegFile, Signal, Waddr};
 
-use super::schedule::{Schedule, Slot};
+use super::schedule::{Schedule, Slot, Word};
 use super::virt::{Dst, Operation, Threads, Unit, VirtProgram};
 use crate::binding::UniformSlot;
 use crate::ir::Stage;
@@ -32,8 +32,9 @@ pub fn emit(program: &VirtProgram, slots: &[Slot], threads: Threads) -> Program 
             // Behind the address word, which the reset itself takes (qpu.md §5.3).
             load.imm = 4 * result.uniforms.len() as u32 + 4;
         }
-        let mut uniform = ops().find_map(Operation::uniform);
-        if let (Some(UniformSlot::Const(word)), [op]) = (uniform, &slot.ops[..]) {
+        let own = ops().find_map(Operation::uniform).filter(|_| slot.word == Word::OfOperations);
+        let mut uniform = if let Word::Other(word) = slot.word { Some(word) } else { own };
+        if let (Some(UniformSlot::Const(word)), [op]) = (own, &slot.ops[..]) {
             if let Some(load) = as_immediate(&slot.inst, &program.ops[*op], word) {
                 (inst, uniform) = (load, None);
             }

@@ -284,6 +284,7 @@ impl Finished {
             let other = other.map(|schedule| emit::end(schedule, stage));
             slots = other.filter(|other| other.len() < slots.len()).unwrap_or(slots);
         }
+        schedule::keep(&scheduler.program, &mut slots, threads);
         emit::emit(&scheduler.program, &slots, threads)
     }
 }

@@ -204,12 +204,7 @@ fn flip(rows: &mut Lanes, last: u32) {
 
 /// Texels at addresses, all of them at once: what is decided is decided once. `false` if one is outside of memory.
 #[inline(always)]
-fn texels<const N: usize>(
-    texture: &Texture,
-    memory: &Memory,
-    at: &[Lanes; N],
-    raw: &mut [Lanes; N],
-) -> bool {
+fn texels<const N: usize>(texture: &Texture, memory: &Memory, at: &[Lanes; N], raw: &mut [Lanes; N]) -> bool {
     if !memory.gather(at, raw) {
         return false;
     }

@@ -8,7 +8,7 @@ mod moving;
 mod ranges;
 mod split;
 
-pub use allocate::{allocate, overfull};
+pub use allocate::{LAST_CHOICE, allocate, overfull};
 pub use conflicts::Assignment;
 pub use moving::allocate as allocate_moving;
 pub use ranges::least_places;

@@ -1,6 +1,5 @@
 //! Branches between scheduled pieces: where they stand, what runs in their delay slots, where they land.
 
-use smallvec::SmallVec;
 use vc4::qpu::rules::{BRANCH_SLOTS, SIGNAL_SLOTS};
 use vc4::qpu::{Access, AluInst, BranchCond, BranchInst, Inst, RaddrB, RegFile, Waddr};
 
@@ -135,7 +134,7 @@ impl<'a> Flow<'a> {
         };
         let at = least.max(FIRST_BRANCH).max(self.slots.len().saturating_sub(BRANCH_SLOTS));
         let branch = BranchInst::relative(cond, 0);
-        self.slots.insert(at, Slot { inst: Inst::Branch(branch), ops: SmallVec::new() });
+        self.slots.insert(at, Slot { inst: Inst::Branch(branch), ..Slot::nop() });
         while self.slots.len() < at + 1 + BRANCH_SLOTS {
             self.slots.push(Slot::nop());
         }

@@ -182,7 +182,7 @@ impl List<'_> {
                 break;
             }
             let inst = open.inst.or_else(|| open.ops.first().map(|&op| self.alone(op)));
-            self.slots.push(Slot { inst: inst.unwrap_or(Inst::NOP), ops: open.ops });
+            self.slots.push(Slot { inst: inst.unwrap_or(Inst::NOP), ops: open.ops, ..Slot::nop() });
         }
         // What follows belongs behind the switch.
         while self.slots.len() < self.switched {

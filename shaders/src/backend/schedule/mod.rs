@@ -5,6 +5,8 @@ mod flow;
 mod list;
 mod pair;
 mod slot;
+mod words;
 
 pub use list::{Schedule, Scheduler};
-pub use slot::Slot;
+pub use slot::{Slot, Word};
+pub use words::keep;

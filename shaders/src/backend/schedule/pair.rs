@@ -55,7 +55,9 @@ impl Claims {
         let (mut alu, mut once) = (0, [0; u16::BITS as usize]);
         for claims in all {
             alu += usize::from(claims.alu);
-            once.iter_mut().enumerate().for_each(|(bit, count)| *count += usize::from(claims.once >> bit & 1));
+            once.iter_mut()
+                .enumerate()
+                .for_each(|(bit, count)| *count += usize::from(claims.once >> bit & 1));
         }
         once.into_iter().fold(alu.div_ceil(2), usize::max)
     }

@@ -3,6 +3,8 @@
 use smallvec::SmallVec;
 use vc4::qpu::{Inst, RaddrB, Signal, Waddr};
 
+use crate::binding::UniformSlot;
+
 /// An instruction and the operations in it, as indices into the program.
 #[derive(Clone, Debug)]
 pub struct Slot {
@@ -10,12 +12,25 @@ pub struct Slot {
     pub inst: Inst,
     /// Its operations; empty for a no-operation.
     pub ops: SmallVec<[usize; 2]>,
+    /// The word of the stream that the instruction takes.
+    pub word: Word,
+}
+
+/// The word of the stream that an instruction takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// That of its operations, if they take one.
+    OfOperations,
+    /// None: that of its operations is in a register.
+    Kept,
+    /// One for later instructions, beside operations that take none.
+    Other(UniformSlot),
 }
 
 impl Slot {
     /// A slot without operations.
     pub fn nop() -> Slot {
-        Slot { inst: Inst::NOP, ops: SmallVec::new() }
+        Slot { inst: Inst::NOP, ops: SmallVec::new(), word: Word::OfOperations }
     }
 
     /// Lets the instruction carry a signal too, if its word has room for one.

@@ -1,0 +1,390 @@
+//! Words of the stream that instructions take are kept in a register where that costs nothing: a unit rests beside the first of
+//! several that take it or in front of them, and a register is free from there to the others; or an instruction in front of a
+//! constant's readers does nothing at all, and loads it. The stream gets shorter, and no instruction moves.
+
+use rustc_hash::FxHashMap;
+use vc4::qpu::rules::SIGNAL_SLOTS;
+use vc4::qpu::{
+    Access, AddOp, AluInst, Cond, Inst, LoadImmInst, LoadMode, MulOp, Mux, Pack, Raddr, RaddrB, RegFile,
+    Unpack, Waddr,
+};
+
+use super::slot::{Slot, Word};
+use crate::backend::regalloc::LAST_CHOICE;
+use crate::backend::virt::{Loc, Operation, Threads, Unit, VirtProgram};
+use crate::binding::UniformSlot;
+use crate::work;
+
+/// Instructions in front of a word's first reader that may load it, and readers behind it that may find it in a register: they
+/// bound the work, not the gain.
+const REACH: usize = 32;
+
+/// Instructions from a write to a register of a file to the first read (qpu.md §5.1 rule 6).
+const FILE_DISTANCE: usize = 2;
+
+/// What selects the accumulators.
+const ACCUMULATORS: [Mux; Loc::ACCUMULATORS as usize] = [Mux::R0, Mux::R1, Mux::R2, Mux::R3];
+
+/// Keeps words of a scheduled program. Where there are branches, they all stay in the stream.
+pub fn keep(program: &VirtProgram, slots: &mut [Slot], threads: Threads) {
+    if program.ops.iter().any(Operation::is_marker) {
+        return;
+    }
+    let mut places = Places::of(slots, threads);
+    for (word, mut readers) in readers(program, slots) {
+        let is_constant = matches!(word, UniformSlot::Const(_));
+        while let [first, ..] = readers[..] {
+            if readers.len() < 2 && !is_constant {
+                break;
+            }
+            let kept = match places.best(program, slots, word, &readers[..readers.len().min(1 + REACH)]) {
+                Some(plan) => places.carry_out(slots, word, plan),
+                None => Vec::new(),
+            };
+            readers.retain(|reader| *reader != first && !kept.contains(reader));
+        }
+    }
+}
+
+/// The instructions that read each word as an operand, in order.
+fn readers(program: &VirtProgram, slots: &[Slot]) -> Vec<(UniformSlot, Vec<usize>)> {
+    let mut numbers: FxHashMap<UniformSlot, usize> = FxHashMap::default();
+    let mut readers: Vec<(UniformSlot, Vec<usize>)> = Vec::new();
+    for (at, slot) in slots.iter().enumerate() {
+        let ops = || slot.ops.iter().map(|&op| &program.ops[op]);
+        // A constant that is moved alone takes no word.
+        let is_copy = matches!(slot.ops[..], [op] if program.ops[op].unit == Unit::Move);
+        let Some(word) = ops().find_map(Operation::uniform) else { continue };
+        if is_copy || ops().any(is_bound) || port(&slot.inst).is_none() {
+            continue;
+        }
+        let number = *numbers.entry(word).or_insert_with(|| {
+            readers.push((word, Vec::new()));
+            readers.len() - 1
+        });
+        readers[number].1.push(at);
+    }
+    readers
+}
+
+/// Whether an operation's operands and words stay as they are: the kernel knows what guards a lookup by them, and a parameter takes
+/// its word itself (qpu.md §5.3).
+fn is_bound(op: &Operation) -> bool {
+    op.ordered || op.parameter.is_some() || op.rotate != 0 || op.port().is_some_and(Waddr::is_tmu)
+}
+
+/// The port through which an instruction reads the stream.
+fn port(inst: &Inst) -> Option<RegFile> {
+    let Inst::Alu(alu) = inst else { return None };
+    match (alu.raddr_a == Raddr::UNIFORM, alu.raddr_b == RaddrB::Reg(Raddr::UNIFORM)) {
+        (true, false) => Some(RegFile::A),
+        (false, true) => Some(RegFile::B),
+        _ => None,
+    }
+}
+
+/// What an instruction does to a place.
+#[derive(Clone, Copy, PartialEq)]
+enum Use {
+    /// It reads the value that was there before.
+    Read,
+    /// It begins a new value.
+    Begin,
+    /// It changes part of a value.
+    Change,
+}
+
+/// What is where.
+struct Places {
+    /// Uses of each place, by [`Loc::index`], in order.
+    uses: Vec<Vec<(usize, Use)>>,
+    /// Thread switches, behind which accumulators hold nothing (qpu.md §1.4).
+    switches: Vec<usize>,
+    registers: u8,
+}
+
+impl Places {
+    fn of(slots: &[Slot], threads: Threads) -> Places {
+        let mut places = Places {
+            uses: vec![Vec::new(); Loc::COUNT],
+            switches: Vec::new(),
+            registers: threads.file_registers(),
+        };
+        for (at, slot) in slots.iter().enumerate() {
+            let access = Access::of(&slot.inst);
+            if access.is_switch() {
+                places.switches.push(at);
+            }
+            let mut read = |loc: Loc| places.uses[loc.index()].push((at, Use::Read));
+            (0..Loc::ACCUMULATORS)
+                .filter(|n| access.accumulators >> n & 1 != 0)
+                .for_each(|n| read(Loc::Acc(n)));
+            if access.selects_a && access.raddr_a.is_reg() {
+                read(Loc::A(access.raddr_a.code()));
+            }
+            if access.selects_b && access.raddr_b.is_reg() {
+                read(Loc::B(access.raddr_b.code()));
+            }
+            for write in access.written() {
+                let loc = match (write.accumulator(), write.file) {
+                    (Some(n), _) if n < Loc::ACCUMULATORS => Loc::Acc(n),
+                    (None, RegFile::A) if write.waddr.is_reg() => Loc::A(write.waddr.code()),
+                    (None, RegFile::B) if write.waddr.is_reg() => Loc::B(write.waddr.code()),
+                    _ => continue,
+                };
+                let whole = write.cond == Cond::Always && write.pack == Pack::Nop;
+                places.uses[loc.index()].push((at, if whole { Use::Begin } else { Use::Change }));
+            }
+        }
+        places
+    }
+
+    /// How most words go that these instructions take.
+    fn best<'r>(
+        &'r self,
+        program: &VirtProgram,
+        slots: &'r [Slot],
+        word: UniformSlot,
+        readers: &'r [usize],
+    ) -> Option<Plan> {
+        let first = readers[0];
+        let beside = copy_beside(&slots[first].inst).map(|host| (first, host));
+        let before = || (first.saturating_sub(REACH)..first).rev();
+        let takes_none = |slot: &Slot| {
+            let ops = || slot.ops.iter().map(|&op| &program.ops[op]);
+            slot.word == Word::OfOperations && !ops().any(|op| is_bound(op) || op.uniform().is_some())
+        };
+        let in_front = before()
+            .filter(|&at| readers.len() > 1 && takes_none(&slots[at]))
+            .find_map(|at| Some((at, copy_in_front(&slots[at].inst)?)));
+        let is_constant = matches!(word, UniformSlot::Const(_));
+        let idle = before().find(|&at| is_constant && slots[at].inst == Inst::NOP).map(|at| (at, Host::Idle));
+        let served = |at: usize, loc: Loc, others: &'r [usize]| {
+            let reached = others.iter().copied().take_while(move |&other| self.is_free(loc, at, other));
+            reached.filter(move |&other| reads_instead(&slots[other].inst, loc, other - at).is_some())
+        };
+        // What is gained, where, and for whom.
+        let mut best: (usize, Option<(usize, Host, Loc, &[usize])>) = (0, None);
+        for (at, host) in [beside, in_front, idle].into_iter().flatten() {
+            let others = if at == first { &readers[1..] } else { readers };
+            for loc in self.candidates(host) {
+                if others.len() - host.cost(at != first) <= best.0 {
+                    break;
+                }
+                work::count(others.len());
+                let gain = served(at, loc, others).count().saturating_sub(host.cost(at != first));
+                if gain > best.0 {
+                    best = (gain, Some((at, host, loc, others)));
+                }
+            }
+        }
+        let (at, host, loc, others) = best.1?;
+        Some(Plan { at, host, loc, served: served(at, loc, others).collect(), cost: host.cost(at != first) })
+    }
+
+    /// Places that a host can write.
+    fn candidates(&self, host: Host) -> impl Iterator<Item = Loc> {
+        let files = match host {
+            Host::Copy { file, .. } => [Some(file), None],
+            Host::Idle => [Some(RegFile::A), Some(RegFile::B)],
+        };
+        let registers = self.registers;
+        let in_file = move |file: RegFile| {
+            // No instruction of a program's end may touch the last choice.
+            (0..registers).filter(|&n| n != LAST_CHOICE).map(move |n| match file {
+                RegFile::A => Loc::A(n),
+                RegFile::B => Loc::B(n),
+            })
+        };
+        (0..Loc::ACCUMULATORS).map(Loc::Acc).chain(files.into_iter().flatten().flat_map(in_file))
+    }
+
+    /// Returns the instructions that take the word no longer.
+    fn carry_out(&mut self, slots: &mut [Slot], word: UniformSlot, plan: Plan) -> Vec<usize> {
+        let Plan { at, host, loc, served, .. } = plan;
+        let slot = &mut slots[at];
+        slot.inst = match (host, word, slot.inst) {
+            (Host::Idle, UniformSlot::Const(word), _) => load(word, loc),
+            (Host::Copy { unit, from, .. }, _, Inst::Alu(alu)) => Inst::Alu(with_copy(alu, unit, from, loc)),
+            (_, _, inst) => inst,
+        };
+        if plan.cost > 0 {
+            slot.word = Word::Other(word);
+        }
+        self.note(loc, at, Use::Begin);
+        for &other in &served {
+            if let Some(inst) = reads_instead(&slots[other].inst, loc, other - at) {
+                (slots[other].inst, slots[other].word) = (inst, Word::Kept);
+                self.note(loc, other, Use::Read);
+            }
+        }
+        served
+    }
+
+    fn note(&mut self, loc: Loc, at: usize, what: Use) {
+        let uses = &mut self.uses[loc.index()];
+        uses.insert(uses.partition_point(|&(other, _)| other <= at), (at, what));
+    }
+
+    /// Whether nothing needs a place from behind the instruction `first` to behind `last`.
+    fn is_free(&self, loc: Loc, first: usize, last: usize) -> bool {
+        let lost = |&switch: &usize| switch + SIGNAL_SLOTS >= first && switch <= last;
+        if matches!(loc, Loc::Acc(_)) && self.switches.iter().any(lost) {
+            return false;
+        }
+        let uses = &self.uses[loc.index()];
+        let mut from = uses[uses.partition_point(|&(at, _)| at < first)..].iter();
+        let next = from.find(|&&use_| use_ != (first, Use::Read));
+        next.is_none_or(|&(at, what)| at > last && what == Use::Begin)
+    }
+}
+
+/// What becomes of a word.
+struct Plan {
+    /// Where it is written to a register, and how.
+    at: usize,
+    host: Host,
+    loc: Loc,
+    /// The instructions that read it there.
+    served: Vec<usize>,
+    /// Words that the host takes for it.
+    cost: usize,
+}
+
+/// An instruction with room for a word.
+#[derive(Clone, Copy)]
+enum Host {
+    /// A unit rests that can copy what this port reads, and would write this file.
+    Copy { unit: Resting, from: RegFile, file: RegFile },
+    /// It does nothing.
+    Idle,
+}
+
+impl Host {
+    /// Words that it takes for itself: in front of the first reader, a copy takes one.
+    fn cost(self, in_front: bool) -> usize {
+        usize::from(matches!(self, Host::Copy { .. }) && in_front)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Resting {
+    Add,
+    Mul,
+}
+
+/// The unit that copies the word that an instruction takes.
+fn copy_beside(inst: &Inst) -> Option<Host> {
+    let Inst::Alu(alu) = inst else { return None };
+    copy_from(alu, port(inst)?)
+}
+
+/// The unit and the port that take a word in an instruction that takes none.
+fn copy_in_front(inst: &Inst) -> Option<Host> {
+    let Inst::Alu(alu) = inst else { return None };
+    let free_b = alu.raddr_b == RaddrB::Reg(Raddr::NOP);
+    let port = if free_b { RegFile::B } else { RegFile::A };
+    (free_b || alu.raddr_a == Raddr::NOP).then(|| copy_from(alu, port)).flatten()
+}
+
+/// The unit that can copy what a port reads.
+fn copy_from(alu: &AluInst, from: RegFile) -> Option<Host> {
+    // An unpack would change what is read, a pack may be the other unit's, and flags come from one that works.
+    if alu.unpack != Unpack::Nop && from == RegFile::A || alu.pack != Pack::Nop {
+        return None;
+    }
+    let (add, mul) = if alu.ws { (RegFile::B, RegFile::A) } else { (RegFile::A, RegFile::B) };
+    let mul_rests = alu.op_mul == MulOp::Nop && alu.waddr_mul == Waddr::NOP;
+    let add_rests = alu.op_add == AddOp::Nop && alu.waddr_add == Waddr::NOP;
+    match (add_rests, mul_rests) {
+        _ if alu.sf && add_rests => None,
+        (_, true) => Some(Host::Copy { unit: Resting::Mul, from, file: mul }),
+        (true, false) => Some(Host::Copy { unit: Resting::Add, from, file: add }),
+        (false, false) => None,
+    }
+}
+
+/// The address of a place.
+fn waddr(loc: Loc) -> Waddr {
+    match loc {
+        Loc::A(n) | Loc::B(n) => Waddr::reg(n),
+        Loc::Acc(n) => Waddr::acc(n),
+        Loc::R4 => Waddr::NOP,
+    }
+}
+
+/// The instruction that loads a constant and does nothing else.
+fn load(word: u32, loc: Loc) -> Inst {
+    Inst::LoadImm(LoadImmInst {
+        mode: LoadMode::Word,
+        pm: false,
+        pack: Pack::Nop,
+        cond_add: Cond::Always,
+        cond_mul: Cond::Never,
+        sf: false,
+        ws: matches!(loc, Loc::B(_)),
+        waddr_add: waddr(loc),
+        waddr_mul: Waddr::NOP,
+        imm: word,
+    })
+}
+
+/// The instruction with a copy of its word to a place that the unit can write.
+fn with_copy(mut alu: AluInst, unit: Resting, from: RegFile, loc: Loc) -> AluInst {
+    let mux = match from {
+        RegFile::A => {
+            alu.raddr_a = Raddr::UNIFORM;
+            Mux::A
+        }
+        RegFile::B => {
+            alu.raddr_b = RaddrB::Reg(Raddr::UNIFORM);
+            Mux::B
+        }
+    };
+    match unit {
+        Resting::Add => {
+            (alu.op_add, alu.add_a, alu.add_b) = (AddOp::Or, mux, mux);
+            (alu.cond_add, alu.waddr_add) = (Cond::Always, waddr(loc));
+        }
+        Resting::Mul => {
+            (alu.op_mul, alu.mul_a, alu.mul_b) = (MulOp::V8min, mux, mux);
+            (alu.cond_mul, alu.waddr_mul) = (Cond::Always, waddr(loc));
+        }
+    }
+    alu
+}
+
+/// The instruction, so far behind the copy, with a place in place of the stream; `None` if its ports do not allow it.
+fn reads_instead(inst: &Inst, loc: Loc, distance: usize) -> Option<Inst> {
+    let (Inst::Alu(mut alu), Some(port)) = (*inst, port(inst)) else { return None };
+    let (old, free_a, free_b) = match port {
+        RegFile::A => (Mux::A, true, alu.raddr_b == RaddrB::Reg(Raddr::NOP)),
+        RegFile::B => (Mux::B, alu.raddr_a == Raddr::NOP, true),
+    };
+    // An unpack is what reads through port A have in common.
+    if alu.unpack != Unpack::Nop && (port == RegFile::A || !alu.pm) {
+        return None;
+    }
+    match port {
+        RegFile::A => alu.raddr_a = Raddr::NOP,
+        RegFile::B => alu.raddr_b = RaddrB::Reg(Raddr::NOP),
+    }
+    let new = match loc {
+        Loc::Acc(n) => ACCUMULATORS[usize::from(n)],
+        Loc::A(n) if free_a && distance >= FILE_DISTANCE => {
+            alu.raddr_a = Raddr::reg(n);
+            Mux::A
+        }
+        Loc::B(n) if free_b && distance >= FILE_DISTANCE => {
+            alu.raddr_b = RaddrB::Reg(Raddr::reg(n));
+            Mux::B
+        }
+        _ => return None,
+    };
+    for mux in [&mut alu.add_a, &mut alu.add_b, &mut alu.mul_a, &mut alu.mul_b] {
+        if *mux == old {
+            *mux = new;
+        }
+    }
+    Some(Inst::Alu(alu))
+}
