@@ -289,8 +289,9 @@ fn copy_in_front(inst: &Inst) -> Option<Host> {
 
 /// The unit that can copy what a port reads.
 fn copy_from(alu: &AluInst, from: RegFile) -> Option<Host> {
-    // An unpack would change what is read, a pack may be the other unit's, and flags come from one that works.
-    if alu.unpack != Unpack::Nop && from == RegFile::A || alu.pack != Pack::Nop {
+    // An unpack would change what is read, and flags come from a unit that works. A pack is the other unit's: either what the mul
+    // unit makes has it, or what goes to file A, and the other unit writes file B.
+    if alu.unpack != Unpack::Nop && from == RegFile::A {
         return None;
     }
     let (add, mul) = if alu.ws { (RegFile::B, RegFile::A) } else { (RegFile::A, RegFile::B) };
@@ -387,4 +388,142 @@ fn reads_instead(inst: &Inst, loc: Loc, distance: usize) -> Option<Inst> {
         }
     }
     Some(Inst::Alu(alu))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use vc4::qpu::rules;
+
+    use super::*;
+    use crate::backend::regalloc::allocate;
+    use crate::backend::schedule::Scheduler;
+    use crate::backend::virt::{self, Dst, Reg, RegInfo, Src};
+    use crate::backend::{check_regalloc, emit};
+    use crate::ir::Stage;
+    use crate::program::Program;
+
+    /// The code of a vertex program, with all words in the stream and with those kept that may be. Both do what the operations say and
+    /// break no rule.
+    fn both(program: &VirtProgram) -> [Program; 2] {
+        let mut allocated = program.clone();
+        let assignment = allocate(&mut allocated, Threads::One).expect("few values are alive");
+        let scheduler = Scheduler::new(allocated, assignment, Threads::One);
+        let schedule = scheduler.schedule(0, usize::MAX).expect("there is no limit");
+        let mut slots = emit::end(schedule, Stage::Vertex);
+        let plain = emit::emit(&scheduler.program, &slots, Threads::One);
+        keep(&scheduler.program, &mut slots, Threads::One);
+        let kept = emit::emit(&scheduler.program, &slots, Threads::One);
+        for code in [&plain, &kept] {
+            check_regalloc::check(program, code).unwrap_or_else(|difference| panic!("{difference:?}"));
+            let insts: Vec<Inst> = code.code.iter().map(|&word| Inst::decode(word).unwrap()).collect();
+            let broken = rules::check_program(rules::Stage::Vertex, &insts);
+            assert!(broken.is_empty(), "{}", rules::render(&insts, &broken));
+        }
+        assert_eq!(plain.code.len(), kept.code.len());
+        [plain, kept]
+    }
+
+    struct Ops(VirtProgram);
+
+    impl Ops {
+        /// A program that begins with `count` values of the VPM.
+        fn new(count: u32) -> (Ops, Vec<Reg>) {
+            let mut ops = Ops(VirtProgram::default());
+            let setup = Operation::new(
+                Unit::LoadImm(0x1a00 | count << 20),
+                Dst::Port(Waddr::VPM_SETUP, Some(RegFile::A)),
+                &[],
+            );
+            ops.0.ops.push(setup);
+            let values = (0..count).map(|_| ops.op(Unit::Move, &[Src::Port(Raddr::VPM, None)])).collect();
+            let setup =
+                Operation::new(Unit::LoadImm(0x1a00), Dst::Port(Waddr::VPM_SETUP, Some(RegFile::B)), &[]);
+            ops.0.ops.push(setup);
+            (ops, values)
+        }
+
+        fn op(&mut self, unit: Unit, src: &[Src]) -> Reg {
+            let reg = self.0.reg();
+            let operands: Vec<_> = src.iter().map(|&src| src.into()).collect();
+            self.0.ops.push(Operation::new(unit, Dst::Reg(reg), &operands));
+            reg
+        }
+
+        fn out(&mut self, reg: Reg) {
+            self.0.ops.push(Operation::mov(Dst::Port(Waddr::VPM, None), Src::Reg(reg)));
+        }
+    }
+
+    const WORD: Src = Src::Uniform(UniformSlot::Push(0));
+    const CONSTANT: Src = Src::Uniform(UniformSlot::Const(0x3eaa_aaab));
+
+    #[test]
+    fn a_word_beside_whose_first_reader_a_unit_rests_is_taken_once() {
+        let (mut ops, values) = Ops::new(1);
+        let mut sum = values[0];
+        for word in [WORD, Src::Uniform(UniformSlot::Push(4)), WORD, WORD] {
+            sum = ops.op(Unit::Add(AddOp::Fadd), &[Src::Reg(sum), word]);
+        }
+        ops.out(sum);
+        let [plain, kept] = both(&ops.0);
+        assert_eq!((plain.uniforms.len(), kept.uniforms.len()), (4, 2));
+    }
+
+    #[test]
+    fn an_instruction_that_waits_loads_a_constant() {
+        let (mut ops, values) = Ops::new(1);
+        ops.0.ops.push(Operation::mov(Dst::Port(Waddr::SFU_RECIP, None), Src::Reg(values[0])));
+        let product = ops.op(Unit::Mul(MulOp::Fmul), &[Src::R4, CONSTANT]);
+        ops.out(product);
+        let [plain, kept] = both(&ops.0);
+        assert_eq!((plain.uniforms.len(), kept.uniforms.len()), (1, 0));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Operations of both units on values, words and constants, some values alive for long, and waits for the SFU.
+        #[test]
+        fn words_are_those_that_were_written(
+            steps in prop::collection::vec((0..8usize, 0..8usize, 0..8usize, 0..12u8), 1..60),
+            alive in 1..8u32,
+        ) {
+            let (mut ops, mut values) = Ops::new(alive);
+            for (a, b, to, kind) in steps {
+                let value = |n: usize| Src::Reg(values[n % values.len()]);
+                let words = [WORD, CONSTANT, Src::Uniform(UniformSlot::Push(4)), Src::Uniform(UniformSlot::Const(77_777))];
+                let b = if b % 2 == 0 { value(b / 2) } else { words[b / 2] };
+                let unit = if kind % 2 == 0 { Unit::Add(AddOp::Fadd) } else { Unit::Mul(MulOp::Fmul) };
+                let made = match kind {
+                    0 => {
+                        ops.0.ops.push(Operation::mov(Dst::Port(Waddr::SFU_RECIP, None), value(a)));
+                        ops.op(unit, &[Src::R4, b])
+                    }
+                    1 => ops.op(Unit::Move, &[b]),
+                    // A choice by flags, which the mul unit sets if the add unit rests.
+                    2 | 3 => {
+                        let made = ops.op(Unit::Move, &[value(a)]);
+                        let test = Operation { sets_flags: true, ..Operation::new(unit, Dst::None, &[b.into(), b.into()]) };
+                        let choice = Operation { cond: Cond::Ns, ..Operation::mov(Dst::Reg(made), value(a / 2)) };
+                        ops.0.ops.extend([test, choice]);
+                        made
+                    }
+                    // A packed result lives in file A.
+                    4 => {
+                        let made = ops.0.regs.push(RegInfo { fixed: None, places: virt::Places { b: false, acc: false, ..virt::Places::ANY } });
+                        let sum = Operation::new(unit, Dst::Reg(made), &[value(a).into(), b.into()]);
+                        ops.0.ops.push(Operation { pack: Pack::Sat, ..sum });
+                        made
+                    }
+                    _ => ops.op(unit, &[value(a), b]),
+                };
+                let at = to % values.len();
+                values[at] = made;
+            }
+            values.into_iter().for_each(|value| ops.out(value));
+            let [plain, kept] = both(&ops.0);
+            prop_assert!(kept.uniforms.len() <= plain.uniforms.len());
+        }
+    }
 }
