@@ -32,20 +32,6 @@ impl Write {
             waddr => (32..36).contains(&waddr.code()).then(|| waddr.code() - 32),
         }
     }
-
-    /// Whether both files mean different things by the address (qpu.md §3.2).
-    pub fn differs_by_file(&self) -> bool {
-        self.waddr.is_reg()
-            || matches!(
-                self.waddr,
-                Waddr::R5
-                    | Waddr::UNIF_ADDR
-                    | Waddr::QUAD_XY
-                    | Waddr::MS_REV_FLAGS
-                    | Waddr::VPM_SETUP
-                    | Waddr::VPM_ADDR
-            )
-    }
 }
 
 /// What one instruction reads and writes.

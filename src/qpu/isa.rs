@@ -586,6 +586,20 @@ impl Waddr {
     pub const fn is_tlb(self) -> bool {
         self.0 >= 43 && self.0 <= 47
     }
+
+    /// Whether both files mean different things by the address (qpu.md §3.2).
+    pub const fn differs_by_file(self) -> bool {
+        self.is_reg()
+            || matches!(
+                self,
+                Waddr::R5
+                    | Waddr::UNIF_ADDR
+                    | Waddr::QUAD_XY
+                    | Waddr::MS_REV_FLAGS
+                    | Waddr::VPM_SETUP
+                    | Waddr::VPM_ADDR
+            )
+    }
 }
 
 /// A small immediate, bits 17:12 under signal 13 (qpu.md §2.12): codes 0–47 are values, 48–63 rotate

@@ -88,7 +88,9 @@ fn must_follow(first: &Access, second: &Access) -> bool {
 fn same_register_written(first: &Access, second: &Access) -> bool {
     first.written().any(|a| {
         a.waddr.is_reg()
-            && second.written().any(|b| b.waddr == a.waddr && (b.file == a.file || !b.differs_by_file()))
+            && second
+                .written()
+                .any(|b| b.waddr == a.waddr && (b.file == a.file || !b.waddr.differs_by_file()))
     })
 }
 

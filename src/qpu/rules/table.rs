@@ -459,7 +459,7 @@ fn one_uniform(_: Stage, _: &Inst, access: &Access) -> Option<&'static str> {
 
 fn same_destination(_: Stage, _: &Inst, access: &Access) -> Option<&'static str> {
     match access.writes {
-        [Some(add), Some(mul)] if add.waddr == mul.waddr && !add.differs_by_file() => {
+        [Some(add), Some(mul)] if add.waddr == mul.waddr && !add.waddr.differs_by_file() => {
             Some("both units write the same destination")
         }
         _ => None,

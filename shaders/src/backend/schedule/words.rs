@@ -19,29 +19,36 @@ use crate::work;
 /// bound the work, not the gain.
 const REACH: usize = 32;
 
+/// Instructions up to which words are kept: the places of longer programs are long lists.
+const MOST_SLOTS: usize = 16_384;
+
+/// Instructions in front that are tried.
+const HOSTS: usize = 4;
+
 /// Instructions from a write to a register of a file to the first read (qpu.md §5.1 rule 6).
 const FILE_DISTANCE: usize = 2;
 
 /// What selects the accumulators.
 const ACCUMULATORS: [Mux; Loc::ACCUMULATORS as usize] = [Mux::R0, Mux::R1, Mux::R2, Mux::R3];
 
-/// Keeps words of a scheduled program. Where there are branches, they all stay in the stream.
+/// Keeps words of a scheduled program. Where there are branches, and in the longest ones, they all stay in the stream.
 pub fn keep(program: &VirtProgram, slots: &mut [Slot], threads: Threads) {
-    if program.ops.iter().any(Operation::is_marker) {
+    if program.ops.iter().any(Operation::is_marker) || slots.len() > MOST_SLOTS {
         return;
     }
     let mut places = Places::of(slots, threads);
-    for (word, mut readers) in readers(program, slots) {
+    for (word, readers) in readers(program, slots) {
         let is_constant = matches!(word, UniformSlot::Const(_));
-        while let [first, ..] = readers[..] {
-            if readers.len() < 2 && !is_constant {
-                break;
+        for (start, &first) in readers.iter().enumerate() {
+            let near = &readers[start..readers.len().min(start + 1 + REACH)];
+            let is_left = |&reader: &usize| slots[reader].word != Word::Kept;
+            let near: Vec<usize> = near.iter().copied().filter(is_left).collect();
+            if near.first() != Some(&first) || near.len() < 2 && !is_constant {
+                continue;
             }
-            let kept = match places.best(program, slots, word, &readers[..readers.len().min(1 + REACH)]) {
-                Some(plan) => places.carry_out(slots, word, plan),
-                None => Vec::new(),
-            };
-            readers.retain(|reader| *reader != first && !kept.contains(reader));
+            if let Some(plan) = places.best(program, slots, word, &near) {
+                places.carry_out(slots, word, plan);
+            }
         }
     }
 }
@@ -156,22 +163,23 @@ impl Places {
         };
         let in_front = before()
             .filter(|&at| readers.len() > 1 && takes_none(&slots[at]))
-            .find_map(|at| Some((at, copy_in_front(&slots[at].inst)?)));
+            .filter_map(|at| Some((at, copy_in_front(&slots[at].inst)?)))
+            .take(HOSTS);
         let is_constant = matches!(word, UniformSlot::Const(_));
         let idle = before().find(|&at| is_constant && slots[at].inst == Inst::NOP).map(|at| (at, Host::Idle));
         let served = |at: usize, loc: Loc, others: &'r [usize]| {
-            let reached = others.iter().copied().take_while(move |&other| self.is_free(loc, at, other));
+            let reached = others.iter().copied().inspect(|_| work::count(1));
+            let reached = reached.take_while(move |&other| self.is_free(loc, at, other));
             reached.filter(move |&other| reads_instead(&slots[other].inst, loc, other - at).is_some())
         };
         // What is gained, where, and for whom.
         let mut best: (usize, Option<(usize, Host, Loc, &[usize])>) = (0, None);
-        for (at, host) in [beside, in_front, idle].into_iter().flatten() {
+        for (at, host) in beside.into_iter().chain(in_front).chain(idle) {
             let others = if at == first { &readers[1..] } else { readers };
             for loc in self.candidates(host) {
                 if others.len() - host.cost(at != first) <= best.0 {
                     break;
                 }
-                work::count(others.len());
                 let gain = served(at, loc, others).count().saturating_sub(host.cost(at != first));
                 if gain > best.0 {
                     best = (gain, Some((at, host, loc, others)));
@@ -185,8 +193,8 @@ impl Places {
     /// Places that a host can write.
     fn candidates(&self, host: Host) -> impl Iterator<Item = Loc> {
         let files = match host {
-            Host::Copy { file, .. } => [Some(file), None],
-            Host::Idle => [Some(RegFile::A), Some(RegFile::B)],
+            Host::Copy { file: Some(file), .. } => [Some(file), None],
+            _ => [Some(RegFile::A), Some(RegFile::B)],
         };
         let registers = self.registers;
         let in_file = move |file: RegFile| {
@@ -199,8 +207,7 @@ impl Places {
         (0..Loc::ACCUMULATORS).map(Loc::Acc).chain(files.into_iter().flatten().flat_map(in_file))
     }
 
-    /// Returns the instructions that take the word no longer.
-    fn carry_out(&mut self, slots: &mut [Slot], word: UniformSlot, plan: Plan) -> Vec<usize> {
+    fn carry_out(&mut self, slots: &mut [Slot], word: UniformSlot, plan: Plan) {
         let Plan { at, host, loc, served, .. } = plan;
         let slot = &mut slots[at];
         slot.inst = match (host, word, slot.inst) {
@@ -212,13 +219,12 @@ impl Places {
             slot.word = Word::Other(word);
         }
         self.note(loc, at, Use::Begin);
-        for &other in &served {
+        for other in served {
             if let Some(inst) = reads_instead(&slots[other].inst, loc, other - at) {
                 (slots[other].inst, slots[other].word) = (inst, Word::Kept);
                 self.note(loc, other, Use::Read);
             }
         }
-        served
     }
 
     fn note(&mut self, loc: Loc, at: usize, what: Use) {
@@ -254,8 +260,8 @@ struct Plan {
 /// An instruction with room for a word.
 #[derive(Clone, Copy)]
 enum Host {
-    /// A unit rests that can copy what this port reads, and would write this file.
-    Copy { unit: Resting, from: RegFile, file: RegFile },
+    /// A unit rests that can copy what this port reads, to this file or to either.
+    Copy { unit: Resting, from: RegFile, file: Option<RegFile> },
     /// It does nothing.
     Idle,
 }
@@ -295,12 +301,15 @@ fn copy_from(alu: &AluInst, from: RegFile) -> Option<Host> {
         return None;
     }
     let (add, mul) = if alu.ws { (RegFile::B, RegFile::A) } else { (RegFile::A, RegFile::B) };
+    // The files may be exchanged if that is the same to the unit that works.
+    let file_of =
+        |own: RegFile, worker: Waddr| (worker.differs_by_file() || alu.pack != Pack::Nop).then_some(own);
     let mul_rests = alu.op_mul == MulOp::Nop && alu.waddr_mul == Waddr::NOP;
     let add_rests = alu.op_add == AddOp::Nop && alu.waddr_add == Waddr::NOP;
     match (add_rests, mul_rests) {
         _ if alu.sf && add_rests => None,
-        (_, true) => Some(Host::Copy { unit: Resting::Mul, from, file: mul }),
-        (true, false) => Some(Host::Copy { unit: Resting::Add, from, file: add }),
+        (_, true) => Some(Host::Copy { unit: Resting::Mul, from, file: file_of(mul, alu.waddr_add) }),
+        (true, false) => Some(Host::Copy { unit: Resting::Add, from, file: file_of(add, alu.waddr_mul) }),
         (false, false) => None,
     }
 }
@@ -342,6 +351,12 @@ fn with_copy(mut alu: AluInst, unit: Resting, from: RegFile, loc: Loc) -> AluIns
             Mux::B
         }
     };
+    // With the files exchanged, the mul unit writes file A.
+    match (unit, loc) {
+        (Resting::Add, Loc::A(_)) | (Resting::Mul, Loc::B(_)) => alu.ws = false,
+        (Resting::Add, Loc::B(_)) | (Resting::Mul, Loc::A(_)) => alu.ws = true,
+        (_, Loc::Acc(_) | Loc::R4) => {}
+    }
     match unit {
         Resting::Add => {
             (alu.op_add, alu.add_a, alu.add_b) = (AddOp::Or, mux, mux);
