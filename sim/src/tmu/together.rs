@@ -154,8 +154,8 @@ on_wide_vectors! {
         }
         let mut starts = [level.base; LANES];
         if texture.cube {
-            for i in 0..LANES {
-                starts[i] = level.base.wrapping_add(places.face[i]);
+            for (start, face) in starts.iter_mut().zip(places.face) {
+                *start = start.wrapping_add(*face);
             }
         }
         let mut corners = [[0; LANES]; CORNERS];

@@ -3,6 +3,7 @@
 //! constant's readers does nothing at all, and loads it. The stream gets shorter, and no instruction moves.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use vc4::qpu::rules::SIGNAL_SLOTS;
 use vc4::qpu::{
     Access, AddOp, AluInst, Cond, Inst, LoadImmInst, LoadMode, MulOp, Mux, Pack, Raddr, RaddrB, RegFile,
@@ -19,8 +20,8 @@ use crate::work;
 /// bound the work, not the gain.
 const REACH: usize = 32;
 
-/// Instructions up to which words are kept: the places of longer programs are long lists.
-const MOST_SLOTS: usize = 16_384;
+/// Instructions up to the last one of those readers.
+const FAR: usize = 512;
 
 /// Instructions in front that are tried.
 const HOSTS: usize = 4;
@@ -29,11 +30,11 @@ const HOSTS: usize = 4;
 const FILE_DISTANCE: usize = 2;
 
 /// What selects the accumulators.
-const ACCUMULATORS: [Mux; Loc::ACCUMULATORS as usize] = [Mux::R0, Mux::R1, Mux::R2, Mux::R3];
+const SELECTORS: [Mux; Loc::ACCUMULATORS as usize] = [Mux::R0, Mux::R1, Mux::R2, Mux::R3];
 
-/// Keeps words of a scheduled program. Where there are branches, and in the longest ones, they all stay in the stream.
+/// Keeps words of a scheduled program. Where there are branches, they all stay in the stream.
 pub fn keep(program: &VirtProgram, slots: &mut [Slot], threads: Threads) {
-    if program.ops.iter().any(Operation::is_marker) || slots.len() > MOST_SLOTS {
+    if program.ops.iter().any(Operation::is_marker) {
         return;
     }
     let mut places = Places::of(slots, threads);
@@ -41,7 +42,7 @@ pub fn keep(program: &VirtProgram, slots: &mut [Slot], threads: Threads) {
         let is_constant = matches!(word, UniformSlot::Const(_));
         for (start, &first) in readers.iter().enumerate() {
             let near = &readers[start..readers.len().min(start + 1 + REACH)];
-            let is_left = |&reader: &usize| slots[reader].word != Word::Kept;
+            let is_left = |&reader: &usize| reader - first <= FAR && slots[reader].word != Word::Kept;
             let near: Vec<usize> = near.iter().copied().filter(is_left).collect();
             if near.first() != Some(&first) || near.len() < 2 && !is_constant {
                 continue;
@@ -90,48 +91,45 @@ fn port(inst: &Inst) -> Option<RegFile> {
     }
 }
 
-/// What an instruction does to a place.
-#[derive(Clone, Copy, PartialEq)]
-enum Use {
-    /// It reads the value that was there before.
-    Read,
-    /// It begins a new value.
-    Begin,
-    /// It changes part of a value.
-    Change,
+/// A set of places, a bit for each by [`Loc::index`].
+type Set = u128;
+
+const fn bit(loc: Loc) -> Set {
+    1 << loc.index()
 }
 
-/// What is where.
+/// No instruction of a program's end may touch these.
+const LAST_CHOICES: Set = bit(Loc::A(LAST_CHOICE)) | bit(Loc::B(LAST_CHOICE));
+const FILE_A: Set = (bit(Loc::B(0)) - bit(Loc::A(0))) & !LAST_CHOICES;
+const FILE_B: Set = (bit(Loc::Acc(0)) - bit(Loc::B(0))) & !LAST_CHOICES;
+const ACCUMULATORS: Set = bit(Loc::R4) - bit(Loc::Acc(0));
+
+/// The places that hold something.
 struct Places {
-    /// Uses of each place, by [`Loc::index`], in order.
-    uses: Vec<Vec<(usize, Use)>>,
-    /// Thread switches, behind which accumulators hold nothing (qpu.md §1.4).
-    switches: Vec<usize>,
-    registers: u8,
+    /// Those whose values are read behind each instruction.
+    live: Vec<Set>,
+    /// Those whose values end with it.
+    written: Vec<Set>,
+    /// Registers of the files that there are.
+    registers: Set,
 }
 
 impl Places {
     fn of(slots: &[Slot], threads: Threads) -> Places {
-        let mut places = Places {
-            uses: vec![Vec::new(); Loc::COUNT],
-            switches: Vec::new(),
-            registers: threads.file_registers(),
-        };
-        for (at, slot) in slots.iter().enumerate() {
+        let of_file = (1 << threads.file_registers()) - 1;
+        let registers = of_file | of_file << Loc::B(0).index();
+        let mut places = Places { live: vec![0; slots.len()], written: vec![0; slots.len()], registers };
+        let mut live = 0;
+        for (at, slot) in slots.iter().enumerate().rev() {
             let access = Access::of(&slot.inst);
-            if access.is_switch() {
-                places.switches.push(at);
-            }
-            let mut read = |loc: Loc| places.uses[loc.index()].push((at, Use::Read));
-            (0..Loc::ACCUMULATORS)
-                .filter(|n| access.accumulators >> n & 1 != 0)
-                .for_each(|n| read(Loc::Acc(n)));
+            let (mut read, mut begun, mut written) = (0, 0, 0);
             if access.selects_a && access.raddr_a.is_reg() {
-                read(Loc::A(access.raddr_a.code()));
+                read |= bit(Loc::A(access.raddr_a.code()));
             }
             if access.selects_b && access.raddr_b.is_reg() {
-                read(Loc::B(access.raddr_b.code()));
+                read |= bit(Loc::B(access.raddr_b.code()));
             }
+            read |= (Set::from(access.accumulators) << Loc::Acc(0).index()) & ACCUMULATORS;
             for write in access.written() {
                 let loc = match (write.accumulator(), write.file) {
                     (Some(n), _) if n < Loc::ACCUMULATORS => Loc::Acc(n),
@@ -139,20 +137,32 @@ impl Places {
                     (None, RegFile::B) if write.waddr.is_reg() => Loc::B(write.waddr.code()),
                     _ => continue,
                 };
-                let whole = write.cond == Cond::Always && write.pack == Pack::Nop;
-                places.uses[loc.index()].push((at, if whole { Use::Begin } else { Use::Change }));
+                written |= bit(loc);
+                // Others keep part of the old value.
+                if write.cond == Cond::Always && write.pack == Pack::Nop {
+                    begun |= bit(loc);
+                }
+            }
+            places.live[at] = live;
+            places.written[at] |= written;
+            live = live & !begun | read | written & !begun;
+            // Accumulators hold nothing from when the other thread has had the QPU (qpu.md §1.4).
+            if access.is_switch() {
+                for gone in places.written.iter_mut().skip(at).take(1 + SIGNAL_SLOTS) {
+                    *gone |= ACCUMULATORS;
+                }
             }
         }
         places
     }
 
     /// How most words go that these instructions take.
-    fn best<'r>(
-        &'r self,
+    fn best(
+        &self,
         program: &VirtProgram,
-        slots: &'r [Slot],
+        slots: &[Slot],
         word: UniformSlot,
-        readers: &'r [usize],
+        readers: &[usize],
     ) -> Option<Plan> {
         let first = readers[0];
         let beside = copy_beside(&slots[first].inst).map(|host| (first, host));
@@ -167,81 +177,91 @@ impl Places {
             .take(HOSTS);
         let is_constant = matches!(word, UniformSlot::Const(_));
         let idle = before().find(|&at| is_constant && slots[at].inst == Inst::NOP).map(|at| (at, Host::Idle));
-        let served = |at: usize, loc: Loc, others: &'r [usize]| {
-            let reached = others.iter().copied().inspect(|_| work::count(1));
-            let reached = reached.take_while(move |&other| self.is_free(loc, at, other));
-            reached.filter(move |&other| reads_instead(&slots[other].inst, loc, other - at).is_some())
-        };
-        // What is gained, where, and for whom.
-        let mut best: (usize, Option<(usize, Host, Loc, &[usize])>) = (0, None);
+        let mut best: Option<Plan> = None;
         for (at, host) in beside.into_iter().chain(in_front).chain(idle) {
             let others = if at == first { &readers[1..] } else { readers };
-            for loc in self.candidates(host) {
-                if others.len() - host.cost(at != first) <= best.0 {
-                    break;
-                }
-                let gain = served(at, loc, others).count().saturating_sub(host.cost(at != first));
-                if gain > best.0 {
-                    best = (gain, Some((at, host, loc, others)));
+            let most = best.as_ref().map_or(0, Plan::gain);
+            if others.len() > host.cost(at != first) + most {
+                best = self
+                    .plan(slots, (at, host), others, at != first)
+                    .filter(|plan| plan.gain() > most)
+                    .or(best);
+            }
+        }
+        best
+    }
+
+    /// What a host does for most of these instructions, by a place of one of the three kinds.
+    fn plan(
+        &self,
+        slots: &[Slot],
+        (at, host): (usize, Host),
+        readers: &[usize],
+        in_front: bool,
+    ) -> Option<Plan> {
+        let files = match host {
+            Host::Copy { file: Some(RegFile::A), .. } => FILE_A,
+            Host::Copy { file: Some(RegFile::B), .. } => FILE_B,
+            _ => FILE_A | FILE_B,
+        };
+        let mut free = (files & self.registers | ACCUMULATORS) & !(self.live[at] | self.written[at]);
+        // Per kind: places that are free up to the last instruction that they serve, and those instructions.
+        let kinds = [(ACCUMULATORS, Loc::Acc(0)), (FILE_A, Loc::A(0)), (FILE_B, Loc::B(0))];
+        let mut served: [(Set, SmallVec<[usize; 8]>); 3] = Default::default();
+        let mut reached = at;
+        for &reader in readers {
+            work::count(reader - reached);
+            for written in &self.written[reached + 1..=reader] {
+                free &= !written;
+            }
+            reached = reader;
+            if free == 0 {
+                break;
+            }
+            for ((kind, loc), (places, served)) in kinds.into_iter().zip(&mut served) {
+                if free & kind != 0 && reads_instead(&slots[reader].inst, loc, reader - at).is_some() {
+                    *places = free & kind;
+                    served.push(reader);
                 }
             }
         }
-        let (at, host, loc, others) = best.1?;
-        Some(Plan { at, host, loc, served: served(at, loc, others).collect(), cost: host.cost(at != first) })
-    }
-
-    /// Places that a host can write.
-    fn candidates(&self, host: Host) -> impl Iterator<Item = Loc> {
-        let files = match host {
-            Host::Copy { file: Some(file), .. } => [Some(file), None],
-            _ => [Some(RegFile::A), Some(RegFile::B)],
-        };
-        let registers = self.registers;
-        let in_file = move |file: RegFile| {
-            // No instruction of a program's end may touch the last choice.
-            (0..registers).filter(|&n| n != LAST_CHOICE).map(move |n| match file {
-                RegFile::A => Loc::A(n),
-                RegFile::B => Loc::B(n),
-            })
-        };
-        (0..Loc::ACCUMULATORS).map(Loc::Acc).chain(files.into_iter().flatten().flat_map(in_file))
+        // Of equals the first.
+        let (places, served) = served.into_iter().rev().max_by_key(|(_, served)| served.len())?;
+        Some(Plan { at, host, loc: first(places)?, served, cost: host.cost(in_front) })
     }
 
     fn carry_out(&mut self, slots: &mut [Slot], word: UniformSlot, plan: Plan) {
-        let Plan { at, host, loc, served, .. } = plan;
+        let Plan { at, host, loc, served, cost } = plan;
         let slot = &mut slots[at];
         slot.inst = match (host, word, slot.inst) {
             (Host::Idle, UniformSlot::Const(word), _) => load(word, loc),
             (Host::Copy { unit, from, .. }, _, Inst::Alu(alu)) => Inst::Alu(with_copy(alu, unit, from, loc)),
             (_, _, inst) => inst,
         };
-        if plan.cost > 0 {
+        if cost > 0 {
             slot.word = Word::Other(word);
         }
-        self.note(loc, at, Use::Begin);
-        for other in served {
-            if let Some(inst) = reads_instead(&slots[other].inst, loc, other - at) {
-                (slots[other].inst, slots[other].word) = (inst, Word::Kept);
-                self.note(loc, other, Use::Read);
+        self.written[at] |= bit(loc);
+        for &reader in &served {
+            if let Some(inst) = reads_instead(&slots[reader].inst, loc, reader - at) {
+                (slots[reader].inst, slots[reader].word) = (inst, Word::Kept);
             }
         }
-    }
-
-    fn note(&mut self, loc: Loc, at: usize, what: Use) {
-        let uses = &mut self.uses[loc.index()];
-        uses.insert(uses.partition_point(|&(other, _)| other <= at), (at, what));
-    }
-
-    /// Whether nothing needs a place from behind the instruction `first` to behind `last`.
-    fn is_free(&self, loc: Loc, first: usize, last: usize) -> bool {
-        let lost = |&switch: &usize| switch + SIGNAL_SLOTS >= first && switch <= last;
-        if matches!(loc, Loc::Acc(_)) && self.switches.iter().any(lost) {
-            return false;
+        if let Some(&last) = served.last() {
+            self.live[at..last].iter_mut().for_each(|live| *live |= bit(loc));
         }
-        let uses = &self.uses[loc.index()];
-        let mut from = uses[uses.partition_point(|&(at, _)| at < first)..].iter();
-        let next = from.find(|&&use_| use_ != (first, Use::Read));
-        next.is_none_or(|&(at, what)| at > last && what == Use::Begin)
+    }
+}
+
+/// The first of some places.
+fn first(places: Set) -> Option<Loc> {
+    let index = places.trailing_zeros() as usize;
+    let from = |first: Loc| (index - first.index()) as u8;
+    match index {
+        index if index < Loc::B(0).index() => Some(Loc::A(from(Loc::A(0)))),
+        index if index < Loc::Acc(0).index() => Some(Loc::B(from(Loc::B(0)))),
+        index if index < Loc::R4.index() => Some(Loc::Acc(from(Loc::Acc(0)))),
+        _ => None,
     }
 }
 
@@ -252,9 +272,16 @@ struct Plan {
     host: Host,
     loc: Loc,
     /// The instructions that read it there.
-    served: Vec<usize>,
+    served: SmallVec<[usize; 8]>,
     /// Words that the host takes for it.
     cost: usize,
+}
+
+impl Plan {
+    /// Words less.
+    fn gain(&self) -> usize {
+        self.served.len().saturating_sub(self.cost)
+    }
 }
 
 /// An instruction with room for a word.
@@ -386,7 +413,7 @@ fn reads_instead(inst: &Inst, loc: Loc, distance: usize) -> Option<Inst> {
         RegFile::B => alu.raddr_b = RaddrB::Reg(Raddr::NOP),
     }
     let new = match loc {
-        Loc::Acc(n) => ACCUMULATORS[usize::from(n)],
+        Loc::Acc(n) => SELECTORS[usize::from(n)],
         Loc::A(n) if free_a && distance >= FILE_DISTANCE => {
             alu.raddr_a = Raddr::reg(n);
             Mux::A
