@@ -1,6 +1,8 @@
 //! The instruction words: layouts drawn as in qpu.md §2.1, encode and decode, nothing else.
 
-use super::isa::{AddOp, BranchCond, Cond, MulOp, Mux, Pack, Raddr, Signal, SmallImm, Unpack, Waddr};
+use super::isa::{
+    AddOp, BranchCond, Cond, MulOp, Mux, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr,
+};
 use crate::picture::{Field, field, fixed, width};
 
 /// ALU word; with signal 13 the field `e` is a small immediate.
@@ -202,6 +204,24 @@ pub struct LoadImmInst {
     pub waddr_mul: Waddr,
     /// The immediate.
     pub imm: u32,
+}
+
+impl LoadImmInst {
+    /// Loads a word to an address, of this file or of either, and does nothing else.
+    pub fn word(waddr: Waddr, file: Option<RegFile>, imm: u32) -> LoadImmInst {
+        LoadImmInst {
+            mode: LoadMode::Word,
+            pm: false,
+            pack: Pack::Nop,
+            cond_add: Cond::Always,
+            cond_mul: Cond::Never,
+            sf: false,
+            ws: file == Some(RegFile::B),
+            waddr_add: waddr,
+            waddr_mul: Waddr::NOP,
+            imm,
+        }
+    }
 }
 
 /// Semaphore operation (qpu.md §2.10). The remaining fields are those of a load immediate.

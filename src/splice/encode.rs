@@ -317,18 +317,7 @@ fn one_of<T: PartialEq + Copy>(a: T, b: T, none: T) -> Option<T> {
 
 /// A load of a word into a register.
 pub fn load(reg: Reg, imm: u32) -> Inst {
-    Inst::LoadImm(LoadImmInst {
-        mode: LoadMode::Word,
-        pm: false,
-        pack: Pack::Nop,
-        cond_add: Cond::Always,
-        cond_mul: Cond::Never,
-        sf: false,
-        ws: reg.file() == Some(RegFile::B),
-        waddr_add: reg.waddr(),
-        waddr_mul: Waddr::NOP,
-        imm,
-    })
+    Inst::LoadImm(LoadImmInst::word(reg.waddr(), reg.file(), imm))
 }
 
 /// A load of a word into a port of a file.

@@ -72,6 +72,16 @@ impl Loc {
     /// Number of places.
     pub const COUNT: usize = Loc::R4.index() + 1;
 
+    /// The address that writes it, and the file if it is in one; `None` for r4, which no operation writes by address.
+    pub const fn written_by(self) -> Option<(Waddr, Option<RegFile>)> {
+        match self {
+            Loc::A(n) => Some((Waddr::reg(n), Some(RegFile::A))),
+            Loc::B(n) => Some((Waddr::reg(n), Some(RegFile::B))),
+            Loc::Acc(n) => Some((Waddr::acc(n), None)),
+            Loc::R4 => None,
+        }
+    }
+
     /// Number of the place: file A, file B, accumulators, r4.
     pub const fn index(self) -> usize {
         match self {

@@ -131,18 +131,7 @@ fn small(to: Waddr, code: u8) -> AluInst {
 }
 
 fn load(to: Waddr, imm: u32) -> Inst {
-    Inst::LoadImm(LoadImmInst {
-        mode: LoadMode::Word,
-        pm: false,
-        pack: Pack::Nop,
-        cond_add: Cond::Always,
-        cond_mul: Cond::Never,
-        sf: false,
-        ws: false,
-        waddr_add: to,
-        waddr_mul: Waddr::NOP,
-        imm,
-    })
+    Inst::LoadImm(LoadImmInst::word(to, None, imm))
 }
 
 fn branch(cond: BranchCond, offset: i32) -> Inst {

@@ -4,8 +4,8 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use vc4::qpu::{
-    AddOp, AluInst, Cond, Inst, LoadImmInst, LoadMode, MulOp, Mux, Pack, Raddr, RaddrB, RegFile, Signal,
-    SmallImm, Unpack, Waddr,
+    AddOp, AluInst, Inst, LoadImmInst, MulOp, Mux, Pack, Raddr, RaddrB, RegFile, Signal, SmallImm, Unpack,
+    Waddr,
 };
 
 use crate::backend::regalloc::Assignment;
@@ -163,6 +163,9 @@ pub fn no_encoding(op: &Operation, assignment: &Assignment) -> ! {
     panic!("selection and allocation leave every operation with an encoding, but not {op:?} with {places:?}")
 }
 
+/// What selects the accumulators.
+pub const ACCUMULATORS: [Mux; Loc::ACCUMULATORS as usize] = [Mux::R0, Mux::R1, Mux::R2, Mux::R3];
+
 /// The instruction that performs all of `ops`, which take `claims` together; `None` if there is none.
 pub fn combine(ops: &[&Operation], claims: &Claims, assignment: &Assignment) -> Option<Inst> {
     if let [op] = ops {
@@ -215,18 +218,8 @@ fn mul_unit(op: &Operation) -> Option<MulOp> {
 
 fn load_imm(op: &Operation, imm: u32, assignment: &Assignment) -> Option<Inst> {
     let (waddr, file) = destination(op, assignment)?;
-    Some(Inst::LoadImm(LoadImmInst {
-        mode: LoadMode::Word,
-        pm: false,
-        pack: Pack::Nop,
-        cond_add: op.cond,
-        cond_mul: Cond::Never,
-        sf: op.sets_flags,
-        ws: file == Some(RegFile::B),
-        waddr_add: waddr,
-        waddr_mul: Waddr::NOP,
-        imm,
-    }))
+    let load = LoadImmInst::word(waddr, file, imm);
+    Some(Inst::LoadImm(LoadImmInst { cond_add: op.cond, sf: op.sets_flags, ..load }))
 }
 
 /// The write address, and the file if only one will do.
@@ -234,12 +227,7 @@ fn destination(op: &Operation, assignment: &Assignment) -> Option<(Waddr, Option
     Some(match op.dst {
         Dst::None => (Waddr::NOP, None),
         Dst::Port(waddr, file) => (waddr, file),
-        Dst::Reg(reg) => match assignment[reg]? {
-            Loc::A(n) => (Waddr::reg(n), Some(RegFile::A)),
-            Loc::B(n) => (Waddr::reg(n), Some(RegFile::B)),
-            Loc::Acc(n) => (Waddr::acc(n), None),
-            Loc::R4 => return None,
-        },
+        Dst::Reg(reg) => assignment[reg]?.written_by()?,
     })
 }
 
@@ -309,12 +297,11 @@ impl<'a> Encoder<'a> {
     }
 
     fn mux(&mut self, operand: &Operand, reads_float: bool) -> Option<Mux> {
-        const ACCUMULATORS: [Mux; 4] = [Mux::R0, Mux::R1, Mux::R2, Mux::R3];
         let mux = match operand.src {
             Src::Reg(reg) => match self.assignment[reg]? {
                 Loc::A(_) => Mux::A,
                 Loc::B(_) => Mux::B,
-                Loc::Acc(n) => ACCUMULATORS[n as usize],
+                Loc::Acc(n) => ACCUMULATORS[usize::from(n)],
                 Loc::R4 => Mux::R4,
             },
             Src::R4 => Mux::R4,

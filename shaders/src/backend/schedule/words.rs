@@ -4,12 +4,12 @@
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use vc4::qpu::rules::SIGNAL_SLOTS;
+use vc4::qpu::rules::{FILE_LATENCY, SIGNAL_SLOTS};
 use vc4::qpu::{
-    Access, AddOp, AluInst, Cond, Inst, LoadImmInst, LoadMode, MulOp, Mux, Pack, Raddr, RaddrB, RegFile,
-    Unpack, Waddr,
+    Access, AddOp, AluInst, Cond, Inst, LoadImmInst, MulOp, Mux, Pack, Raddr, RaddrB, RegFile, Unpack, Waddr,
 };
 
+use super::pair;
 use super::slot::{Slot, Word};
 use crate::backend::regalloc::LAST_CHOICE;
 use crate::backend::virt::{Loc, Operation, Threads, Unit, VirtProgram};
@@ -25,12 +25,6 @@ const FAR: usize = 512;
 
 /// Instructions in front that are tried.
 const HOSTS: usize = 4;
-
-/// Instructions from a write to a register of a file to the first read (qpu.md §5.1 rule 6).
-const FILE_DISTANCE: usize = 2;
-
-/// What selects the accumulators.
-const SELECTORS: [Mux; Loc::ACCUMULATORS as usize] = [Mux::R0, Mux::R1, Mux::R2, Mux::R3];
 
 /// Keeps words of a scheduled program. Where there are branches, they all stay in the stream.
 pub fn keep(program: &VirtProgram, slots: &mut [Slot], threads: Threads) {
@@ -232,10 +226,13 @@ impl Places {
 
     fn carry_out(&mut self, slots: &mut [Slot], word: UniformSlot, plan: Plan) {
         let Plan { at, host, loc, served, cost } = plan;
+        let Some((waddr, file)) = loc.written_by() else { return };
         let slot = &mut slots[at];
         slot.inst = match (host, word, slot.inst) {
-            (Host::Idle, UniformSlot::Const(word), _) => load(word, loc),
-            (Host::Copy { unit, from, .. }, _, Inst::Alu(alu)) => Inst::Alu(with_copy(alu, unit, from, loc)),
+            (Host::Idle, UniformSlot::Const(word), _) => Inst::LoadImm(LoadImmInst::word(waddr, file, word)),
+            (Host::Copy { unit, from, .. }, _, Inst::Alu(alu)) => {
+                Inst::Alu(with_copy(alu, (unit, from), (waddr, file)))
+            }
             (_, _, inst) => inst,
         };
         if cost > 0 {
@@ -341,33 +338,12 @@ fn copy_from(alu: &AluInst, from: RegFile) -> Option<Host> {
     }
 }
 
-/// The address of a place.
-fn waddr(loc: Loc) -> Waddr {
-    match loc {
-        Loc::A(n) | Loc::B(n) => Waddr::reg(n),
-        Loc::Acc(n) => Waddr::acc(n),
-        Loc::R4 => Waddr::NOP,
-    }
-}
-
-/// The instruction that loads a constant and does nothing else.
-fn load(word: u32, loc: Loc) -> Inst {
-    Inst::LoadImm(LoadImmInst {
-        mode: LoadMode::Word,
-        pm: false,
-        pack: Pack::Nop,
-        cond_add: Cond::Always,
-        cond_mul: Cond::Never,
-        sf: false,
-        ws: matches!(loc, Loc::B(_)),
-        waddr_add: waddr(loc),
-        waddr_mul: Waddr::NOP,
-        imm: word,
-    })
-}
-
 /// The instruction with a copy of its word to a place that the unit can write.
-fn with_copy(mut alu: AluInst, unit: Resting, from: RegFile, loc: Loc) -> AluInst {
+fn with_copy(
+    mut alu: AluInst,
+    (unit, from): (Resting, RegFile),
+    (waddr, file): (Waddr, Option<RegFile>),
+) -> AluInst {
     let mux = match from {
         RegFile::A => {
             alu.raddr_a = Raddr::UNIFORM;
@@ -379,19 +355,19 @@ fn with_copy(mut alu: AluInst, unit: Resting, from: RegFile, loc: Loc) -> AluIns
         }
     };
     // With the files exchanged, the mul unit writes file A.
-    match (unit, loc) {
-        (Resting::Add, Loc::A(_)) | (Resting::Mul, Loc::B(_)) => alu.ws = false,
-        (Resting::Add, Loc::B(_)) | (Resting::Mul, Loc::A(_)) => alu.ws = true,
-        (_, Loc::Acc(_) | Loc::R4) => {}
+    match (unit, file) {
+        (Resting::Add, Some(RegFile::A)) | (Resting::Mul, Some(RegFile::B)) => alu.ws = false,
+        (Resting::Add, Some(RegFile::B)) | (Resting::Mul, Some(RegFile::A)) => alu.ws = true,
+        (_, None) => {}
     }
     match unit {
         Resting::Add => {
             (alu.op_add, alu.add_a, alu.add_b) = (AddOp::Or, mux, mux);
-            (alu.cond_add, alu.waddr_add) = (Cond::Always, waddr(loc));
+            (alu.cond_add, alu.waddr_add) = (Cond::Always, waddr);
         }
         Resting::Mul => {
             (alu.op_mul, alu.mul_a, alu.mul_b) = (MulOp::V8min, mux, mux);
-            (alu.cond_mul, alu.waddr_mul) = (Cond::Always, waddr(loc));
+            (alu.cond_mul, alu.waddr_mul) = (Cond::Always, waddr);
         }
     }
     alu
@@ -412,13 +388,14 @@ fn reads_instead(inst: &Inst, loc: Loc, distance: usize) -> Option<Inst> {
         RegFile::A => alu.raddr_a = Raddr::NOP,
         RegFile::B => alu.raddr_b = RaddrB::Reg(Raddr::NOP),
     }
+    let is_readable = distance >= FILE_LATENCY.distance as usize;
     let new = match loc {
-        Loc::Acc(n) => SELECTORS[usize::from(n)],
-        Loc::A(n) if free_a && distance >= FILE_DISTANCE => {
+        Loc::Acc(n) => pair::ACCUMULATORS[usize::from(n)],
+        Loc::A(n) if free_a && is_readable => {
             alu.raddr_a = Raddr::reg(n);
             Mux::A
         }
-        Loc::B(n) if free_b && distance >= FILE_DISTANCE => {
+        Loc::B(n) if free_b && is_readable => {
             alu.raddr_b = RaddrB::Reg(Raddr::reg(n));
             Mux::B
         }
