@@ -67,7 +67,7 @@ fn as_immediate(inst: &Inst, op: &Operation, word: u32) -> Option<Inst> {
 
 /// Ends the program as early as its last instructions allow: up to two of them run behind the end signal.
 pub fn end(schedule: Schedule, stage: Stage) -> Vec<Slot> {
-    let Schedule { mut slots, tail } = schedule;
+    let Schedule { mut slots, tail, .. } = schedule;
     let length = slots.len();
     let first = length.saturating_sub(1 + SIGNAL_SLOTS).max(tail);
     let ends = (first..length).find(|&at| {

@@ -2,7 +2,7 @@
 //!
 //! [`select`] covers the IR with operations on virtual registers, [`fuse`] removes copies, [`order`] arranges them and
 //! lets [`order::threads`] divide them, [`regalloc::coalesce`] merges what loops carry, [`regalloc`] places them, [`schedule`] pairs them
-//! into instructions, [`emit`] ends the program and lists its stream.
+//! into instructions, [`emit`] ends the program and lists its stream; `shortest` tries some ways through these.
 
 pub mod check_regalloc;
 pub mod dag;
@@ -13,19 +13,22 @@ pub mod order;
 pub mod regalloc;
 pub mod schedule;
 pub mod select;
+mod shortest;
 pub mod virt;
 
 use vc4::qpu::{Inst, rules};
 
 use crate::ir::{Op, Shader, Stage};
 use crate::program::Program;
-use order::{Orders, threads};
+use order::threads;
 use regalloc::coalesce;
-use schedule::{Scheduler, Slot};
-use virt::{Loc, Operation, Threads, VirtProgram};
+use schedule::Scheduler;
+use shortest::Search;
+use virt::{Loc, Threads, VirtProgram};
 
 pub use error::BackendError;
 pub use select::Inputs;
+pub use shortest::Failed;
 
 /// Compiles a lowered shader.
 pub fn compile(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {
@@ -40,40 +43,6 @@ pub struct Selected<'a> {
     most: Threads,
     /// Values for which any order needs places.
     least_places: usize,
-}
-
-/// Orders in which values found no places for one thread, and what was wrong with the last one.
-pub struct Failed {
-    error: BackendError,
-    orders: Vec<Vec<Operation>>,
-}
-
-impl Failed {
-    /// Whether there are as many places as values: see [`BackendError::is_near`].
-    pub fn is_near(&self) -> bool {
-        self.error.is_near()
-    }
-
-    fn and(mut self, error: BackendError, order: Vec<Operation>) -> Failed {
-        self.orders.push(order);
-        Failed { error, ..self }
-    }
-
-    fn in_source(self, shader: &Shader) -> Failed {
-        Failed { error: self.error.in_source(shader), ..self }
-    }
-}
-
-impl From<BackendError> for Failed {
-    fn from(error: BackendError) -> Failed {
-        Failed { error, orders: Vec::new() }
-    }
-}
-
-impl From<Failed> for BackendError {
-    fn from(failed: Failed) -> BackendError {
-        failed.error
-    }
 }
 
 impl<'a> Selected<'a> {
@@ -151,67 +120,15 @@ impl<'a> Selected<'a> {
         Ok(code)
     }
 
+    fn shortest(&self, threads: Threads) -> Result<Program, Failed> {
+        Search { program: &self.program, stage: self.shader.stage, threads }.shortest(self.least_places)
+    }
+
     /// Whether code does what was selected, and breaks no rule.
     fn check(&self, code: &Program) -> Result<(), BackendError> {
         check_rules(code, self.shader.stage)?;
         check_regalloc::check(&self.program, code)
             .map_err(|difference| BackendError::Miscompiled { difference })
-    }
-
-    /// Tries orders and keeps the shortest code. With one thread there are two last resorts: an order that keeps r4 free, and that of
-    /// the source, which may be what keeps values short-lived.
-    fn shortest(&self, threads: Threads) -> Result<Program, Failed> {
-        let may_fit = self.least_places <= threads.places();
-        let orders = may_fit.then(|| Orders::new(&self.program, threads)).flatten();
-        let is_long = self.program.ops.len() > TOO_MANY;
-        let mut best = Err(Failed::from(BackendError::RegisterConflicts));
-        let mut peak = usize::MAX;
-        for pressure in PRESSURES.into_iter().take(if is_long { 1 } else { PRESSURES.len() }) {
-            let Some(orders) = &orders else { break };
-            // Where so many values were never alive, the order is the last one.
-            if peak < pressure || !is_worth_another(&best, &self.program, threads) {
-                break;
-            }
-            // How far the first one is from fitting says whether there is a second one.
-            let most = if peak == usize::MAX { near(threads) } else { threads.places() };
-            let Some(ordered) = orders.order(pressure, false, most) else { break };
-            peak = peak.min(ordered.peak);
-            best = self.shorter(best, ordered.ops, threads);
-        }
-        if let (Threads::One, Err(_), Some(orders), false) = (threads, &best, &orders, is_long) {
-            if let Some(ordered) = orders.order(PRESSURES[0], true, threads.places()) {
-                best = self.shorter(best, ordered.ops, threads);
-            }
-        }
-        if threads == Threads::One && best.is_err() {
-            best = self.shorter(best, self.program.ops.clone(), threads);
-        }
-        Ok(best?.code(self.shader.stage, threads))
-    }
-
-    /// The shorter one of `best` and what becomes of the operations in this order.
-    fn shorter(
-        &self,
-        best: Result<Finished, Failed>,
-        ops: Vec<Operation>,
-        threads: Threads,
-    ) -> Result<Finished, Failed> {
-        let stage = self.shader.stage;
-        let mut program = VirtProgram { ops: ops.clone(), regs: self.program.regs.clone() };
-        coalesce::coalesce(&mut program);
-        let assignment = match regalloc::allocate(&mut program, threads) {
-            Ok(assignment) => assignment,
-            // Of two errors the later one counts: orders that free registers come last.
-            Err(error) => return best.map_err(|failed| failed.and(error, ops)),
-        };
-        let limit = best.as_ref().map_or(usize::MAX, |best| most_slots(&best.slots, stage));
-        let scheduler = Scheduler::new(program, assignment, threads);
-        let schedule = scheduler.schedule(0, limit);
-        match (schedule.map(|schedule| emit::end(schedule, stage)), best) {
-            (Some(slots), Ok(best)) if best.slots.len() <= slots.len() => Ok(best),
-            (Some(slots), _) => Ok(Finished { scheduler, slots }),
-            (None, best) => best,
-        }
     }
 }
 
@@ -234,59 +151,6 @@ fn too_many_phis(shader: &Shader) -> Option<BackendError> {
             place: None,
         })
     })
-}
-
-/// Live values from which an order frees registers before it hides latency: so many as the files hold, and so few that
-/// what is computed stays in accumulators.
-const PRESSURES: [usize; 2] = [24, 6];
-/// Operations from which on the second order is worth its time although the first one fits.
-const MANY: usize = 64;
-/// Operations from which on there is none: whoever waits for such a program's pictures need not wait for the compiler, too.
-const TOO_MANY: usize = 65_536;
-
-/// Schedules with other preferences that a short program gets, and the instructions up to which it is short.
-const RETRIES: u32 = 2;
-const SHORT: usize = 160;
-
-/// Live values up to which an order is near to one that fits.
-fn near(threads: Threads) -> usize {
-    threads.places() * 3 / 2
-}
-
-/// Whether another order may be shorter than the code there is, or fit where there is none: where far more values are alive than
-/// there are places for, it is not the order.
-fn is_worth_another(best: &Result<Finished, Failed>, selected: &VirtProgram, threads: Threads) -> bool {
-    match best {
-        Ok(_) => selected.ops.len() >= MANY,
-        Err(Failed { error: BackendError::RegisterPressure { live, .. }, .. }) => *live <= near(threads),
-        Err(_) => true,
-    }
-}
-
-/// Instructions in front of its end that a schedule shorter than `best` may have.
-fn most_slots(best: &[Slot], stage: Stage) -> usize {
-    best.len().saturating_sub(1 + emit::least_end(stage))
-}
-
-/// Code, and what scheduled it.
-struct Finished {
-    scheduler: Scheduler,
-    slots: Vec<Slot>,
-}
-
-impl Finished {
-    /// The code, or shorter one that other preferences lead to.
-    fn code(self, stage: Stage, threads: Threads) -> Program {
-        let Finished { scheduler, mut slots } = self;
-        let retries = if slots.len() <= SHORT { RETRIES } else { 0 };
-        for preference in 1..=retries {
-            let other = scheduler.schedule(preference, most_slots(&slots, stage));
-            let other = other.map(|schedule| emit::end(schedule, stage));
-            slots = other.filter(|other| other.len() < slots.len()).unwrap_or(slots);
-        }
-        schedule::keep(&scheduler.program, &mut slots, threads);
-        emit::emit(&scheduler.program, &slots, threads)
-    }
 }
 
 /// Whether a program passes the restrictions that the scheduler keeps by construction.

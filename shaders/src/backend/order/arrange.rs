@@ -340,8 +340,14 @@ impl<'a, 'p> Order<'a, 'p> {
         let stalls = |node: usize| self.earliest[node].1 > now;
         // They stand in order of height: the first that does not stall, or else the first.
         let best = |ready: &Ready| {
-            let nodes = || ready.by_height.front.iter().map(|&(_, node)| node).filter(|&node| possible(node));
-            nodes().find(|&node| !stalls(node)).or_else(|| nodes().next())
+            let mut first = None;
+            let mut nodes =
+                ready.by_height.front.iter().map(|&(_, node)| node).filter(|&node| possible(node));
+            let without_stall = nodes.find(|&node| {
+                first.get_or_insert(node);
+                !stalls(node)
+            });
+            without_stall.or(first)
         };
         let best = self.allowed().iter().filter_map(best);
         let switch = self.switch.filter(|&switch| possible(switch));

@@ -12,7 +12,8 @@ use std::cmp::Reverse;
 use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 
-use super::conflicts::{Assignment, drop_idle_copies, find_conflicts, insert_copies};
+use super::conflicts::{Assignment, find_conflicts, insert_copies};
+use super::idle::Idle;
 use super::ranges::{Points, Range, ranges};
 use super::split;
 use crate::backend::error::BackendError;
@@ -24,11 +25,11 @@ use crate::work;
 pub const LAST_CHOICE: u8 = 14;
 
 /// Allocates all registers of `program`, inserting copies where an operation could not read its
-/// operands, and removing copies that became idle.
+/// operands, and leaving out copies that became idle.
 ///
 /// # Errors
 /// Where too many values are alive.
-pub fn allocate(program: &mut VirtProgram, threads: Threads) -> Result<Assignment, BackendError> {
+pub fn allocate(program: &mut VirtProgram, threads: Threads) -> Result<(Assignment, Idle), BackendError> {
     // Each round gives values their freedom, or an operation an operand that no file holds, and either once.
     for _ in 0..=program.ops.len() + program.regs.len() {
         work::count(program.ops.len());
@@ -43,8 +44,8 @@ pub fn allocate(program: &mut VirtProgram, threads: Threads) -> Result<Assignmen
         };
         let conflicts = find_conflicts(program, &assignment);
         if conflicts.is_empty() {
-            drop_idle_copies(program, &assignment);
-            return Ok(assignment);
+            let idle = Idle::leave_out(program, &assignment);
+            return Ok((assignment, idle));
         }
         insert_copies(program, &conflicts);
     }

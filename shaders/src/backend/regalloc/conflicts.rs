@@ -1,7 +1,7 @@
 //! Operands that lie where their operation cannot read them, and copies that place them elsewhere.
 
 use cranelift_entity::SecondaryMap;
-use vc4::qpu::{AddOp, Pack, Unpack};
+use vc4::qpu::{AddOp, Unpack};
 
 use crate::backend::virt::{Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Unit, VirtProgram};
 
@@ -60,21 +60,4 @@ fn copy_operand(program: &mut VirtProgram, op: &mut Operation, operand: Operand)
     } else {
         Operation::new(Unit::Add(AddOp::Fmax), Dst::Reg(temp), &[operand, operand])
     }
-}
-
-/// Removes plain copies between equal places, and from r4 to where it already is.
-pub fn drop_idle_copies(program: &mut VirtProgram, assignment: &Assignment) {
-    program.ops.retain(|op| {
-        let plain = op.unit == Unit::Move && !op.sets_flags && op.pack == Pack::Nop;
-        let (Dst::Reg(to), [operand]) = (op.dst, &op.src[..]) else { return true };
-        if !plain || operand.unpack != Unpack::Nop {
-            return true;
-        }
-        let from = match operand.src {
-            Src::Reg(from) => assignment[from],
-            Src::R4 => Some(Loc::R4),
-            _ => None,
-        };
-        from.is_none() || from != assignment[to]
-    });
 }

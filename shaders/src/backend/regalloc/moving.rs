@@ -12,7 +12,8 @@ use cranelift_entity::SecondaryMap;
 use vc4::qpu::{AddOp, Pack, Unpack};
 
 use super::allocate::{Allocator, LAST_CHOICE};
-use super::conflicts::{Assignment, drop_idle_copies};
+use super::conflicts::Assignment;
+use super::idle::Idle;
 use super::split::allowed;
 use crate::backend::virt::{
     Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Threads, Unit, VirtProgram,
@@ -33,7 +34,7 @@ pub fn allocate(program: &VirtProgram) -> Option<(VirtProgram, Assignment)> {
         work::count(program.ops.len());
         let still = Allocator::with_short_lived(program, accumulators);
         let (mut moved, assignment) = Walk::new(program, still).run()?;
-        drop_idle_copies(&mut moved, &assignment);
+        Idle::leave_out(&mut moved, &assignment);
         Some((moved, assignment))
     })
 }

@@ -25,6 +25,8 @@ pub struct Schedule {
     pub slots: Vec<Slot>,
     /// The first instruction of the last piece: behind all branches and their delay slots.
     pub tail: usize,
+    /// The program's operations, markers among them, in the order in which they are issued.
+    pub order: Vec<usize>,
 }
 
 /// An allocated program with all that its schedules have in common.
@@ -63,26 +65,40 @@ impl Scheduler {
         Scheduler { program, assignment, pieces }
     }
 
+    /// Instructions without which it has no room, wherever its values are.
+    pub fn instructions(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.instructions).sum()
+    }
+
     /// Schedules it into at most `limit` instructions; `None` if it takes more. What lies on long ways to the end goes
     /// first; that says little about shared ports, so each `preference` but 0 shifts the priorities in its own way.
     pub fn schedule(&self, preference: u32, limit: usize) -> Option<Schedule> {
-        if self.pieces.iter().map(|piece| piece.instructions).sum::<usize>() > limit {
+        if self.instructions() > limit {
             return None;
         }
         let ops = &self.program.ops;
         let mut flow = Flow::new(ops);
+        let mut order = Vec::with_capacity(ops.len());
         for piece in &self.pieces {
-            flow.piece(self.straight(piece, preference, flow.slots.len(), limit)?);
+            flow.piece(self.straight(piece, preference, flow.slots.len(), limit, &mut order)?);
             if let Some(marker) = ops.get(piece.range.end) {
                 flow.marker(marker.unit, piece.range.start);
+                order.push(piece.range.end);
             }
         }
         let (slots, tail) = flow.finish();
-        (slots.len() <= limit).then_some(Schedule { slots, tail })
+        (slots.len() <= limit).then_some(Schedule { slots, tail, order })
     }
 
-    /// Schedules a piece; `base` instructions stand before it.
-    fn straight(&self, piece: &Piece, preference: u32, base: usize, limit: usize) -> Option<Vec<Slot>> {
+    /// Schedules a piece, and appends its operations to those `issued`; `base` instructions stand before it.
+    fn straight(
+        &self,
+        piece: &Piece,
+        preference: u32,
+        base: usize,
+        limit: usize,
+        issued: &mut Vec<usize>,
+    ) -> Option<Vec<Slot>> {
         let ops = &self.program.ops[piece.range.clone()];
         let mut list = List {
             ops,
@@ -94,6 +110,7 @@ impl Scheduler {
             ready: Vec::new(),
             base,
             slots: Vec::with_capacity(ops.len()),
+            issued,
             switched: 0,
         };
         (0..ops.len()).filter(|&op| piece.dag.predecessors[op] == 0).for_each(|op| list.make_ready(op));
@@ -130,6 +147,8 @@ struct List<'a> {
     ready: Vec<usize>,
     base: usize,
     slots: Vec<Slot>,
+    /// The program's operations that were issued.
+    issued: &'a mut Vec<usize>,
     /// The slot in which the last thread switch took effect.
     switched: usize,
 }
@@ -138,8 +157,8 @@ struct List<'a> {
 #[derive(Default)]
 struct Open {
     ops: SmallVec<[usize; 2]>,
-    /// The operations as they stand in this instruction.
-    forms: SmallVec<[Operation; 3]>,
+    /// What they are in this instruction, where that is not what they are alone.
+    forms: SmallVec<[(usize, Operation); 1]>,
     /// What its operations take; `None` without operations.
     claims: Option<Claims>,
     /// What they are together; one operation alone has an instruction in any case.
@@ -154,10 +173,14 @@ impl Open {
         self.beside.iter().find(|(reader, _)| *reader == op).map(|&(_, copy)| copy)
     }
 
-    fn add(&mut self, op: usize, form: Operation, claims: Claims) {
+    fn add(&mut self, op: usize, claims: Claims) {
         self.ops.push(op);
-        self.forms.push(form);
         self.claims = Some(claims);
+    }
+
+    /// An operation as it stands in this instruction.
+    fn form<'a>(&'a self, ops: &'a [Operation], op: usize) -> &'a Operation {
+        self.forms.iter().find(|(other, _)| *other == op).map_or(&ops[op], |(_, form)| form)
     }
 }
 
@@ -208,7 +231,7 @@ impl List<'_> {
         let first = now.saturating_sub(1 + SIGNAL_SLOTS).max(self.switched);
         let at = (first..now).find(|&at| self.slots[at].add_signal(signal));
         let at = at.unwrap_or_else(|| {
-            open.add(op, self.ops[op], self.piece.claims[op]);
+            open.add(op, self.piece.claims[op]);
             now
         });
         self.switched = at + 1 + SIGNAL_SLOTS;
@@ -229,26 +252,31 @@ impl List<'_> {
     /// Lets the best operation that can join those of `open` do so.
     fn pick(&self, now: u32, open: &mut Open) -> Option<usize> {
         work::count(self.ready.len());
+        // Whether it stalls, if it may be issued at all.
+        let stalls = |op: usize, open: &Open| {
+            let (least, best) = if open.copy_for(op).is_some() { (now, now) } else { self.earliest[op] };
+            let may_issue = least <= now && !self.ops[op].is_switch() && self.may_start(op, now);
+            may_issue.then_some(best > now)
+        };
+        let mut some_stall = false;
+        let best = self.ready.iter().copied().find(|&op| {
+            let stalls = stalls(op, open);
+            some_stall |= stalls == Some(true);
+            stalls == Some(false) && self.join(op, open)
+        });
         // Sharing an instruction is no gain if it stalls.
         let may_stall = open.claims.is_none() || self.ready.len() == 1;
-        let mut find = |stalls: bool| {
-            self.ready.iter().copied().find(|&op| {
-                let (least, best) = if open.copy_for(op).is_some() { (now, now) } else { self.earliest[op] };
-                least <= now
-                    && (best > now) == stalls
-                    && !self.ops[op].is_switch()
-                    && self.may_start(op, now)
-                    && self.join(op, open)
-            })
-        };
-        find(false).or_else(|| if may_stall { find(true) } else { None })
+        if best.is_some() || !some_stall || !may_stall {
+            return best;
+        }
+        self.ready.iter().copied().find(|&op| stalls(op, open) == Some(true) && self.join(op, open))
     }
 
     /// Adds an operation to those of `open` if they have an instruction together.
     fn join(&self, op: usize, open: &mut Open) -> bool {
         let claims = &self.piece.claims[op];
         let Some(taken) = &open.claims else {
-            open.add(op, self.ops[op], *claims);
+            open.add(op, *claims);
             return true;
         };
         let beside = match open.copy_for(op) {
@@ -260,14 +288,14 @@ impl List<'_> {
         };
         let (form, claims) = beside.as_ref().map_or((&self.ops[op], claims), |(form, claims)| (form, claims));
         let Some(together) = taken.with(claims) else { return false };
-        let ops: SmallVec<[&Operation; 3]> = open.forms.iter().chain([form]).collect();
-        let inst = combine(&ops, &together, self.assignment);
+        let others = open.ops.iter().map(|&other| open.form(self.ops, other));
+        let ops: SmallVec<[&Operation; 3]> = others.chain([form]).collect();
+        let Some(inst) = combine(&ops, &together, self.assignment) else { return false };
         drop(ops);
-        if inst.is_some() {
-            open.add(op, *form, together);
-            open.inst = inst;
-        }
-        inst.is_some()
+        open.forms.extend(beside.map(|(form, _)| (op, form)));
+        open.add(op, together);
+        open.inst = Some(inst);
+        true
     }
 
     /// An operation that reads what a copy copies instead of the copy, and what it takes beside that.
@@ -292,6 +320,7 @@ impl List<'_> {
         let position = self.ready.iter().position(|&other| other == op).expect("it was ready");
         self.ready.remove(position);
         let piece = self.piece;
+        self.issued.push(piece.range.start + op);
         for edge in &piece.dag.successors[op] {
             let (least, best) = from(edge);
             let (hard, soft) = &mut self.earliest[edge.to];

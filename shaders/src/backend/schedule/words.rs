@@ -426,7 +426,7 @@ mod tests {
     /// break no rule.
     fn both(program: &VirtProgram) -> [Program; 2] {
         let mut allocated = program.clone();
-        let assignment = allocate(&mut allocated, Threads::One).expect("few values are alive");
+        let (assignment, _) = allocate(&mut allocated, Threads::One).expect("few values are alive");
         let scheduler = Scheduler::new(allocated, assignment, Threads::One);
         let schedule = scheduler.schedule(0, usize::MAX).expect("there is no limit");
         let mut slots = emit::end(schedule, Stage::Vertex);
