@@ -120,6 +120,7 @@ impl<'a> Selected<'a> {
         Ok(code)
     }
 
+    /// The shortest code for so many threads.
     fn shortest(&self, threads: Threads) -> Result<Program, Failed> {
         Search { program: &self.program, stage: self.shader.stage, threads }.shortest(self.least_places)
     }

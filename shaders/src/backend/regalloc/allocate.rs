@@ -25,7 +25,7 @@ use crate::work;
 pub const LAST_CHOICE: u8 = 14;
 
 /// Allocates all registers of `program`, inserting copies where an operation could not read its
-/// operands, and leaving out copies that became idle.
+/// operands, and leaving out copies that became idle. Returns where the registers are, and those copies.
 ///
 /// # Errors
 /// Where too many values are alive.
