@@ -221,7 +221,11 @@ impl Vector<'_, '_> {
         let known = known_a.or(known_b);
         if known.is_ordered() {
             // The host's own order, in the form that the code generator has one instruction for. Of zeros with different
-            // signs either may be the result.
+            // signs either may be the result: where only one operand's signs are to be dropped, the other's must stay.
+            let [a, b] = match a.zeros_mix_with(b) {
+                true => [a, b],
+                false => [a, b].map(|word| Word::of(self.settled(word), word.known)),
+            };
             let (x, y) = (self.float(a.value), self.float(b.value));
             let (first, second) = if least { (y, x) } else { (x, y) };
             let less = self.build.ins().fcmp(FloatCC::LessThan, y, x);

@@ -38,6 +38,14 @@ impl Word {
     pub fn of(value: Value, known: Known) -> Word {
         Word { value, known, signs_zero: false }
     }
+
+    /// Whether signs of zeros may be dropped later from what is the one or the other: both may have such, or one is a float
+    /// that is no zero with a sign.
+    pub(super) fn zeros_mix_with(&self, other: Word) -> bool {
+        let has_none =
+            |word: Word| word.known.is_ordered() && word.known.word.is_some_and(|word| word != SIGN);
+        self.signs_zero == other.signs_zero || has_none(if self.signs_zero { other } else { *self })
+    }
 }
 
 /// What straight code has computed of values before.
@@ -333,8 +341,9 @@ impl Vector<'_, '_> {
     /// `a` where a mask is set, else `b`.
     pub fn either(&mut self, mask: Value, a: Word, b: Word) -> Word {
         let known = self.known(a).or(self.known(b));
-        if a.signs_zero == b.signs_zero {
-            return Word { value: self.select(mask, a.value, b.value), known, signs_zero: a.signs_zero };
+        if a.zeros_mix_with(b) {
+            let signs_zero = a.signs_zero || b.signs_zero;
+            return Word { value: self.select(mask, a.value, b.value), known, signs_zero };
         }
         let (x, y) = (self.settled(a), self.settled(b));
         Word::of(self.select(mask, x, y), known)

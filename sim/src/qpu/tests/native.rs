@@ -387,8 +387,9 @@ fn compare_each(seeds: std::ops::Range<u64>, make: fn(&mut Random) -> Vec<Inst>)
 fn machine_code_does_what_the_interpreter_does() {
     let (compiled, ended) = compare(0..3000, program);
     // A rotation by r5 after r5 was computed, a program without end right behind a thread switch, and a lookup that fails
-    // where r5 is written and shows a varying; one that fails beside a special function of r4.
-    for seed in [4_295_043_567, 4_295_093_380, 8_590_249_023, 4_294_970_177] {
+    // where r5 is written and shows a varying; one that fails beside a special function of r4; the larger one of a
+    // product that is zero and of a special function's minus zero.
+    for seed in [4_295_043_567, 4_295_093_380, 8_590_249_023, 4_294_970_177, 4_295_108_582] {
         compare(seed..seed + 1, program);
     }
     assert!(compiled > 1000, "{compiled} programs were compiled");
@@ -418,6 +419,6 @@ fn machine_code_has_the_special_functions_of_the_interpreter() {
 #[test]
 #[ignore = "takes an hour"]
 fn machine_code_does_what_the_interpreter_does_a_million_times() {
-    let (compiled, _) = compare(1 << 32..(1 << 32) + 2_500_000, program);
+    let (compiled, _) = compare(1 << 32..(1 << 32) + 2_000_000, program);
     assert!(compiled > 1_000_000, "{compiled} programs were compiled");
 }
