@@ -243,7 +243,7 @@ fn vertex_programs(
 }
 
 /// The code of a lowered shader: with branches where they pay, straight where only that fits or has two threads, in another
-/// order where nothing else fits.
+/// order where nothing else fits. One that is too long for that is tried once.
 fn back(shader: &Shader, inputs: Inputs, program: ProgramKind) -> Result<Program, CompileError> {
     let branched = pass::branch(shader);
     let first = match &branched {
@@ -260,7 +260,7 @@ fn back(shader: &Shader, inputs: Inputs, program: ProgramKind) -> Result<Program
         {
             threaded_with_words_in_registers(shader, inputs).unwrap_or(Ok(code))
         }
-        Err(error) if error.kind() == ErrorKind::DoesNotFit => {
+        Err(error) if error.kind() == ErrorKind::DoesNotFit && !orders::is_too_long(shader) => {
             let straight = if branched.is_some() { words_in_registers(shader, inputs) } else { Err(error) };
             straight.or_else(|error| {
                 orders::in_fewer_registers([shader].into_iter().chain(&branched), inputs)

@@ -14,7 +14,8 @@ use crate::program::Program;
 const PRESSURES: [usize; 2] = [24, 6];
 /// Operations from which on the second order is worth its time although the first one fits.
 const MANY: usize = 64;
-/// Operations from which on there is none: whoever waits for such a program's pictures need not wait for the compiler, too.
+/// Operations from which on one order is tried, for one thread: whoever waits for such a program's pictures need not wait for the
+/// compiler, too.
 const TOO_MANY: usize = 65_536;
 
 /// Schedules with other preferences that a short program gets.
@@ -82,9 +83,9 @@ impl Search<'_> {
     /// If values find no places in any of the orders.
     pub fn shortest(&self, least_places: usize) -> Result<Program, Failed> {
         let &Search { program, threads, .. } = self;
-        let may_fit = least_places <= threads.places();
-        let orders = may_fit.then(|| Orders::new(program, threads)).flatten();
         let is_long = program.ops.len() > TOO_MANY;
+        let may_fit = least_places <= threads.places() && (threads == Threads::One || !is_long);
+        let orders = may_fit.then(|| Orders::new(program, threads)).flatten();
         let mut best = Err(Failed::from(BackendError::RegisterConflicts));
         let mut peak = usize::MAX;
         for pressure in PRESSURES.into_iter().take(if is_long { 1 } else { PRESSURES.len() }) {
@@ -104,7 +105,8 @@ impl Search<'_> {
                 best = self.shorter(best, ordered.ops);
             }
         }
-        if threads == Threads::One && best.is_err() {
+        let was_tried = is_long && peak < usize::MAX;
+        if threads == Threads::One && best.is_err() && !was_tried {
             best = self.shorter(best, program.ops.clone());
         }
         Ok(self.program_of(best?))

@@ -19,9 +19,14 @@ pub fn in_fewer_registers<'a>(
     shaders: impl Iterator<Item = &'a Shader>,
     inputs: Inputs,
 ) -> Option<Result<Program, BackendError>> {
-    let shaders = shaders.filter(|shader| length(shader) <= MOST_REORDERED).collect();
+    let shaders = shaders.filter(|shader| !is_too_long(shader)).collect();
     let mut search = Search { shaders, inputs, had_too_many: false };
     EFFORTS.into_iter().find_map(|effort| search.with(effort))
+}
+
+/// Whether no other order of a shader is looked for.
+pub fn is_too_long(shader: &Shader) -> bool {
+    length(shader) > MOST_REORDERED
 }
 
 /// Instructions of a shader.

@@ -22,13 +22,24 @@ const MAX_INSTRUCTIONS: usize = 100;
 /// Instructions that the copies may have before that.
 const MAX_COPIES: usize = 6000;
 
+/// A loop may have more of both where its counter chooses elements of arrays, because each iteration is a choice among all of them:
+/// if no more than one in so many copies is left.
+const LEFT_OF_CHOICES: usize = 4;
+
+/// Copies that such loops may have in a run of the pass, together with those before them; others wait until these are folded.
+const MAX_COPIES_OF_CHOICES: usize = 65_536;
+
+/// Instructions that are looked at in a run of the pass, to count iterations.
+const MAX_STEPS: usize = 1 << 19;
+
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
     let blocks = shader.blocks_in_order();
     let mut body = std::mem::take(&mut shader.body);
     let mut conditions = Vec::new();
     for_each_condition(&body, &mut |cond| conditions.push(cond));
-    let mut unroll = Unroll { shader, blocks, conditions, map: Replacements::default(), count: 0 };
+    let (map, left, steps) = (Replacements::default(), MAX_COPIES_OF_CHOICES, MAX_STEPS);
+    let mut unroll = Unroll { shader, blocks, conditions, map, count: 0, left, steps };
     unroll.region(&mut body);
     let Unroll { map, count, .. } = unroll;
     shader.body = body;
@@ -44,6 +55,10 @@ struct Unroll<'a> {
     conditions: Vec<Value>,
     map: Replacements,
     count: usize,
+    /// Copies that a loop of choices may still have.
+    left: usize,
+    /// Instructions that may still be looked at.
+    steps: usize,
 }
 
 impl Unroll<'_> {
@@ -82,9 +97,10 @@ impl Unroll<'_> {
         let Some(size) = straight_size(self.shader, body) else {
             return false;
         };
-        let Some(trips) = count_trips(self.shader, body, before, MAX_COPIES / size.max(1)) else {
+        let Some(trips) = count_trips(self.shader, body, before, (size, self.left), &mut self.steps) else {
             return false;
         };
+        self.left = self.left.saturating_sub(trips * size);
         let placed = self.shader.blocks[before].insts.len();
         let values = self.leaving_values(body, after);
         let phis = phis(self.shader, after);
@@ -211,9 +227,16 @@ fn straight_size(shader: &Shader, region: &Region) -> Option<usize> {
     })
 }
 
-/// Runs a loop on constants. Returns the number of iterations after which no element can be left in it; `None` if it
-/// cannot be told, or if what is no constant in them is too much.
-fn count_trips(shader: &Shader, body: &Region, before: Block, most: usize) -> Option<usize> {
+/// Runs a loop of `size` instructions on constants. Returns the number of iterations after which no element can be left in it; `None`
+/// if it cannot be told, or if these or what is no constant in them are too many. For choices `left` instructions may be copied, and no
+/// more than `steps` looked at.
+fn count_trips(
+    shader: &Shader,
+    body: &Region,
+    before: Block,
+    (size, left): (usize, usize),
+    steps: &mut usize,
+) -> Option<usize> {
     let mut run = ConstantRun {
         shader,
         known: FxHashMap::default(),
@@ -223,15 +246,21 @@ fn count_trips(shader: &Shader, body: &Region, before: Block, most: usize) -> Op
         size: 0,
     };
     let mut from = vec![before];
-    for trip in 1..=MAX_TRIPS.min(most) {
+    let fits = |trips: usize, folded: usize| {
+        let copies = trips * size;
+        let few = folded <= MAX_INSTRUCTIONS && copies <= MAX_COPIES;
+        few || folded * LEFT_OF_CHOICES <= copies && copies <= left
+    };
+    for trip in 1..=MAX_TRIPS {
+        *steps = steps.checked_sub(size)?;
         run.decided = false;
         run.continues.clear();
         let mut out = run.region(body, from);
         out.append(&mut run.continues);
         if out.is_empty() {
-            return (run.breaks > 0 && run.size <= MAX_INSTRUCTIONS).then_some(trip);
+            return (run.breaks > 0 && fits(trip, run.size)).then_some(trip);
         }
-        if !run.decided || run.size > MAX_INSTRUCTIONS {
+        if !run.decided || !fits(trip, run.size) {
             return None;
         }
         from = out;
