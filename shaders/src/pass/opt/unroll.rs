@@ -97,7 +97,7 @@ impl Unroll<'_> {
         let Some(size) = straight_size(self.shader, body) else {
             return false;
         };
-        let Some(trips) = count_trips(self.shader, body, before, (size, self.left), &mut self.steps) else {
+        let Some(trips) = self.count_trips(body, before, size) else {
             return false;
         };
         self.left = self.left.saturating_sub(trips * size);
@@ -138,6 +138,41 @@ impl Unroll<'_> {
         }
         self.shader.blocks[after].insts.drain(..phis.len());
         true
+    }
+
+    /// Runs a loop of so many instructions on constants. Returns the number of iterations after which no element can be left in it;
+    /// `None` if it cannot be told, or if these or what is no constant in them are too many.
+    fn count_trips(&mut self, body: &Region, before: Block, size: usize) -> Option<usize> {
+        let Unroll { shader, left, steps, .. } = self;
+        let fits = |trips: usize, folded: usize| {
+            let copies = trips * size;
+            let few = folded <= MAX_INSTRUCTIONS && copies <= MAX_COPIES;
+            few || folded * LEFT_OF_CHOICES <= copies && copies <= *left
+        };
+        let mut run = ConstantRun {
+            shader,
+            known: FxHashMap::default(),
+            breaks: 0,
+            continues: Vec::new(),
+            decided: false,
+            size: 0,
+        };
+        let mut from = vec![before];
+        for trip in 1..=MAX_TRIPS {
+            *steps = steps.checked_sub(size)?;
+            run.decided = false;
+            run.continues.clear();
+            let mut out = run.region(body, from);
+            out.append(&mut run.continues);
+            if out.is_empty() {
+                return (run.breaks > 0 && fits(trip, run.size)).then_some(trip);
+            }
+            if !run.decided || !fits(trip, run.size) {
+                return None;
+            }
+            from = out;
+        }
+        None
     }
 
     /// Values defined in a loop and used outside other than by the phis behind it.
@@ -225,47 +260,6 @@ fn straight_size(shader: &Shader, region: &Region) -> Option<usize> {
         };
         size.map(|size| sum + size)
     })
-}
-
-/// Runs a loop of `size` instructions on constants. Returns the number of iterations after which no element can be left in it; `None`
-/// if it cannot be told, or if these or what is no constant in them are too many. For choices `left` instructions may be copied, and no
-/// more than `steps` looked at.
-fn count_trips(
-    shader: &Shader,
-    body: &Region,
-    before: Block,
-    (size, left): (usize, usize),
-    steps: &mut usize,
-) -> Option<usize> {
-    let mut run = ConstantRun {
-        shader,
-        known: FxHashMap::default(),
-        breaks: 0,
-        continues: Vec::new(),
-        decided: false,
-        size: 0,
-    };
-    let mut from = vec![before];
-    let fits = |trips: usize, folded: usize| {
-        let copies = trips * size;
-        let few = folded <= MAX_INSTRUCTIONS && copies <= MAX_COPIES;
-        few || folded * LEFT_OF_CHOICES <= copies && copies <= left
-    };
-    for trip in 1..=MAX_TRIPS {
-        *steps = steps.checked_sub(size)?;
-        run.decided = false;
-        run.continues.clear();
-        let mut out = run.region(body, from);
-        out.append(&mut run.continues);
-        if out.is_empty() {
-            return (run.breaks > 0 && fits(trip, run.size)).then_some(trip);
-        }
-        if !run.decided || !fits(trip, run.size) {
-            return None;
-        }
-        from = out;
-    }
-    None
 }
 
 struct ConstantRun<'a> {
