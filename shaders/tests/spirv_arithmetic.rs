@@ -98,6 +98,28 @@ fn float_functions() {
 
 type V = Vec<f64>;
 
+#[test]
+fn powers_of_constants() {
+    let [x, y] = [0.3f32, 0.7].map(|step| {
+        move |lane: usize, component: usize| 0.25 + step * (lane as f32 / 16.0 + component as f32 / 4.0)
+    });
+    let mut world = World::default();
+    vec4(&mut world, 0, x);
+    vec4(&mut world, 1, y);
+    // 100 times what one product is off by.
+    expect_floats("powers.frag", &world, 3e-5, |lane| {
+        let exponents: [[f64; 4]; 3] =
+            [[7.0, 32.0, 100.0, 256.0], [0.5, 1.5, 2.5, 16.5], [-1.0, -4.0, -0.5, -1.5]];
+        let of_x = exponents.into_iter().flat_map(|exponents| (0..4).zip(exponents));
+        let mut all: Vec<f64> =
+            of_x.map(|(component, power)| f64::from(x(lane, component)).powf(power)).collect();
+        let of_y = (0..3).zip([2.2, 255.0, -2.5]);
+        all.extend(of_y.map(|(component, power)| f64::from(y(lane, component)).powf(power)));
+        all.push(1.0);
+        all
+    });
+}
+
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }

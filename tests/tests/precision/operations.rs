@@ -65,6 +65,10 @@ const POWERS: Domain = Domain {
     limits: EVERY,
     also: |a| a[0] > 0.0 && (a[1] * a[0].log2()).abs() < 125.0,
 };
+/// Bases whose constant powers are normal numbers.
+const BASES: Domain = domain("2^-80 to 2^80", (-80, 79), (f32::MIN_POSITIVE, f32::MAX));
+const SMALL_BASES: Domain = domain("2^-7 to 2^7", (-7, 6), (f32::MIN_POSITIVE, f32::MAX));
+const BASES_NEAR_ONE: Domain = domain("0.72 to 1.39", (-1, 0), (0.72, 1.39));
 const WEIGHTS: Domain = Domain {
     text: "z in [0, 1]",
     exponents: (-12, 12),
@@ -97,6 +101,13 @@ fn log2_error(x: f64) -> f64 {
 
 fn exp_error(x: f64, exact: f64) -> f64 {
     (3.0 + 2.0 * x.abs()) * ulp(exact)
+}
+
+/// What exp2(y · log2(x)) may be off by.
+fn pow_error(x: f64, y: f64, exact: f64) -> f64 {
+    let t = y * x.log2();
+    let argument = y.abs() * log2_error(x) + ulp(t);
+    exp_error(t, exact) + exact.abs() * (std::f64::consts::LN_2 * argument).exp_m1()
 }
 
 fn sinh_error(x: f64) -> f64 {
@@ -152,10 +163,21 @@ pub const OPERATIONS: &[Operation] = operations! {
     "exp" "exp(x)" 1 NATURAL_EXPONENTS, |a| a[0].exp(), "3 + 2·abs(x) ULP", |a, e| exp_error(a[0], e);
     "log2" "log2(x)" 1 POSITIVE, |a| a[0].log2(), "3 ULP; 2^-21 in [0.5, 2]", |a, _| log2_error(a[0]);
     "log" "log(x)" 1 POSITIVE, |a| a[0].ln(), "3 ULP; 2^-21 in [0.5, 2]", |a, _| log_of(a[0], 0.0);
-    "pow" "pow(x, y)" 2 POWERS, |a| a[0].powf(a[1]), "inherited: exp2(y · log2(x))", |a, e| {
-        let t = a[1] * a[0].log2();
-        let argument = a[1].abs() * log2_error(a[0]) + ulp(t);
-        exp_error(t, e) + e.abs() * (std::f64::consts::LN_2 * argument).exp_m1()
+    "pow" "pow(x, y)" 2 POWERS, |a| a[0].powf(a[1]), "inherited: exp2(y · log2(x))", |a, e| pow_error(a[0], a[1], e);
+    "pow_256" "pow(x, 256.0)" 1 BASES_NEAR_ONE, |a| a[0].powf(256.0), "inherited: exp2(y · log2(x))", |a, e| {
+        pow_error(a[0], 256.0, e)
+    };
+    "pow_1_5" "pow(x, 1.5)" 1 BASES, |a| a[0].powf(1.5), "inherited: exp2(y · log2(x))", |a, e| {
+        pow_error(a[0], 1.5, e)
+    };
+    "pow_16_5" "pow(x, 16.5)" 1 SMALL_BASES, |a| a[0].powf(16.5), "inherited: exp2(y · log2(x))", |a, e| {
+        pow_error(a[0], 16.5, e)
+    };
+    "pow_minus_4" "pow(x, -4.0)" 1 SMALL_BASES, |a| a[0].powf(-4.0), "inherited: exp2(y · log2(x))", |a, e| {
+        pow_error(a[0], -4.0, e)
+    };
+    "pow_minus_1_5" "pow(x, -1.5)" 1 BASES, |a| a[0].powf(-1.5), "inherited: exp2(y · log2(x))", |a, e| {
+        pow_error(a[0], -1.5, e)
     };
     "sin" "sin(x)" 1 CIRCLE, |a| a[0].sin(), "2^-11 absolute", |_, _| SINE_ERROR;
     "cos" "cos(x)" 1 CIRCLE, |a| a[0].cos(), "2^-11 absolute", |_, _| SINE_ERROR;

@@ -166,25 +166,64 @@ fn log(b: &mut Builder<'_>, x: Value) -> Value {
     b.fmul(log, scale)
 }
 
-/// 2^(y·log2(x)), or a few products when y is a small constant.
+/// 2^(y·log2(x)), or products when y is a constant that takes few of them.
 fn pow(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
-    match b.shader.const_of(y).map(f32::from_bits) {
-        Some(0.5) => return b.fsqrt(x),
-        Some(1.0) => return x,
-        Some(power @ (2.0 | 3.0 | 4.0 | 5.0 | 6.0 | 8.0 | 16.0)) => return power_of(b, x, power as u32),
-        _ => {}
+    let constant = b.shader.const_of(y).map(f32::from_bits);
+    if let Some(power) = constant.and_then(|y| power_by_products(b, x, y)) {
+        return power;
     }
     let log = b.flog2(x);
     let exponent = b.fmul(log, y);
     b.fexp2(exponent)
 }
 
+/// Products that a power may take: a logarithm and a power of two take some thirty instructions, their estimates three.
+const MAX_PRODUCTS: u32 = 8;
+const MAX_PRODUCTS_RELAXED: u32 = 4;
+
+/// x to the halves of whole numbers, as products of x, its root or its inverse. Each product is off by less than a unit, each
+/// factor that is none by less than two: less than what an error of 2^-21 of a logarithm makes of the power, which is allowed.
+fn power_by_products(b: &mut Builder<'_>, x: Value, y: f32) -> Option<Value> {
+    let halves = 2.0 * y.abs();
+    let most = if b.relaxed { MAX_PRODUCTS_RELAXED } else { MAX_PRODUCTS };
+    // Larger ones take too many products anyway.
+    if halves.fract() != 0.0 || halves == 0.0 || halves > 1024.0 {
+        return None;
+    }
+    let (whole, has_half) = (halves as u32 / 2, halves as u32 % 2 == 1);
+    match (y > 0.0, has_half) {
+        (true, false) if products(whole) <= most => Some(power_of(b, x, whole)),
+        (true, true) if whole == 0 => Some(b.fsqrt(x)),
+        (true, true) if products(whole) < most => {
+            let root = b.fsqrt(x);
+            let power = power_of(b, x, whole);
+            Some(b.fmul(root, power))
+        }
+        // The errors of inverses add up: more of them would lose more than a logarithm.
+        (false, false) if whole <= 4 => {
+            let one = b.float(1.0);
+            let inverse = b.fdiv(one, x);
+            Some(power_of(b, inverse, whole))
+        }
+        (false, true) if whole <= 1 => {
+            let inverse = b.frsqrt(x);
+            Some(power_of(b, inverse, 2 * whole + 1))
+        }
+        _ => None,
+    }
+}
+
+/// Products that [`power_of`] takes.
+fn products(power: u32) -> u32 {
+    power.ilog2() + power.count_ones() - 1
+}
+
 /// x to a whole power by squaring.
 fn power_of(b: &mut Builder<'_>, x: Value, power: u32) -> Value {
-    let half = match power {
-        0 | 1 => return x,
-        _ => power_of(b, x, power / 2),
-    };
+    if power == 1 {
+        return x;
+    }
+    let half = power_of(b, x, power / 2);
     let square = b.fmul(half, half);
     if power % 2 == 0 { square } else { b.fmul(square, x) }
 }
