@@ -71,7 +71,7 @@ fn same(a: &Outcome, b: &Outcome, integers: bool, what: &str) {
     }
 }
 
-const FILES: [(&str, bool); 13] = [
+const FILES: [(&str, bool); 15] = [
     ("common.frag", false),
     ("vectors.frag", false),
     ("vectors.frag.opt", false),
@@ -82,6 +82,8 @@ const FILES: [(&str, bool); 13] = [
     ("memory.vert.opt", false),
     ("texture.frag", false),
     ("filled.frag", false),
+    ("chosen.frag", false),
+    ("powers.frag", false),
     ("special.frag", true),
     ("special.frag.opt", true),
     ("pack.frag", false),
@@ -168,6 +170,30 @@ fn branches_and_counted_loops_become_one_block() {
         pass::optimize(&mut after);
         assert!(after.single_block().is_some(), "{file}\n{after}");
     }
+}
+
+/// How many instructions of an operation there are.
+fn count(shader: &Shader, op: Op) -> usize {
+    shader.insts_in_order().iter().filter(|&&inst| shader.insts[inst].op == op).count()
+}
+
+#[test]
+fn conditions_choose_without_products() {
+    let before = shader("chosen.frag", &[]);
+    let mut after = before.clone();
+    pass::optimize(&mut after);
+    // The two of terms by different conditions stay, each with its comparison.
+    assert_eq!((count(&after, Op::FMul), count(&after, Op::FLt)), (2, 2), "{after}");
+    assert!(count(&before, Op::FMul) > 5);
+}
+
+#[test]
+fn constant_powers_are_products() {
+    let mut powers = shader("powers.frag", &[]);
+    pass::optimize(&mut powers);
+    let [logarithms, roots, inverses] = [Op::FLog2, Op::FSqrt, Op::FRsqrt].map(|op| count(&powers, op));
+    assert_eq!((logarithms, roots, inverses), (3, 4, 2), "{powers}");
+    assert_eq!(count(&powers, Op::FDiv), 2, "{powers}");
 }
 
 fn load(b: &mut Builder, location: u32) -> Value {

@@ -9,8 +9,8 @@ use vc4::qpu::{AddOp, Unpack};
 
 use crate::ir::{Builder, InstData, Op, Shader, Stage, Type, Value};
 use crate::pass::analysis::range::Range;
-use crate::pass::rewrite::negation;
 use crate::pass::rewrite::{Action, rewrite};
+use crate::pass::rewrite::{choice, negation};
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
@@ -219,7 +219,7 @@ fn shape(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
     match op {
         Op::FAdd | Op::FSub | Op::FMin | Op::FMax if is_strict(b) => difference_of_sum(b, op, x, y),
         Op::PackHalfFloats if !is_strict(b) => halves(b, x, y),
-        Op::FAdd => negation::sum(b, x, y),
+        Op::FAdd => negation::sum(b, x, y).or_else(|| choice::sum(b, x, y)),
         Op::FSub if float(b, x) == Some(0.0) => Some(b.fneg(y)),
         Op::FSub => negation::difference(b, x, y),
         Op::FMul | Op::FDiv => match (negated_x, negated_y) {
@@ -241,6 +241,7 @@ fn shape(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
         Op::FEq | Op::FNe if negated_x.is_some() && negated_y.is_some() => {
             Some(b.op(op, &[negated_x?, negated_y?]))
         }
+        _ if op.opposite().is_some() => choice::comparison(b, op, x, y),
         _ => None,
     }
 }
