@@ -50,6 +50,8 @@ impl Ranges {
 impl Range {
     /// Any float.
     pub const ALL: Range = Range { low: f32::NEG_INFINITY, high: f32::INFINITY };
+    /// From 0 to 1.
+    pub const UNIT: Range = Range { low: 0.0, high: 1.0 };
 
     /// From a bound to another.
     const fn new(low: f32, high: f32) -> Range {
@@ -168,6 +170,32 @@ impl Range {
     /// Of the numbers with the other sign.
     pub fn negated(self) -> Range {
         Range::new(-self.high, -self.low)
+    }
+
+    /// Both ranges and what lies between them.
+    pub fn hull(self, other: Range) -> Range {
+        Range::new(self.low.min(other.low), self.high.max(other.high))
+    }
+
+    /// What numbers of this range are when those beyond `bounds` become the bounds.
+    pub fn clamped(self, bounds: Range) -> Range {
+        let clamp = |x: f32| x.max(bounds.low).min(bounds.high);
+        Range::new(clamp(self.low), clamp(self.high))
+    }
+
+    /// Of the numbers more by `c`.
+    pub fn moved(self, c: f32) -> Range {
+        Self::sum(self, Self::constant(c))
+    }
+
+    /// Of the numbers times `c`.
+    pub fn scaled(self, c: f32) -> Range {
+        Self::product(self, Self::constant(c))
+    }
+
+    /// Of the logarithms to base 2 of numbers of which some are above zero.
+    pub fn log2(self) -> Range {
+        Self::widened(self.low.max(0.0).log2(), self.high.log2())
     }
 
     fn sum(a: Range, b: Range) -> Range {

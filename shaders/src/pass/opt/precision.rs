@@ -6,7 +6,8 @@
 //!
 //! What an error becomes is followed backwards, from colours to what computes them: how much a component changes at most for
 //! an absolute error of a value, and for a relative one. Products hand relative errors on whatever the other factor is, sums of
-//! different signs only absolute ones; bounds of the values make one of the other.
+//! different signs only absolute ones; bounds of the values make one of the other. Those are bounds of what is computed, and
+//! of what is seen: beyond 0 and 1 a colour does not change, so 1 - x is looked at for x from 0 to 1, whatever x may be.
 
 use std::f32::consts::{LN_2, LOG2_E};
 
@@ -115,17 +116,39 @@ fn product(a: f32, b: f32) -> f32 {
 struct Influences {
     ranges: Ranges,
     of: SecondaryMap<Value, Influence>,
+    /// Beyond these bounds all numbers of a sign make the same colours.
+    seen: SecondaryMap<Value, Seen>,
+}
+
+/// What is seen of a value.
+#[derive(Clone, Copy, Default)]
+enum Seen {
+    /// Nothing uses it yet.
+    #[default]
+    Nothing,
+    /// An interval.
+    Within(Range),
+}
+
+impl Seen {
+    /// With what one more use sees.
+    fn and(self, range: Range) -> Seen {
+        match self {
+            Seen::Nothing => Seen::Within(range),
+            Seen::Within(other) => Seen::Within(other.hull(range)),
+        }
+    }
 }
 
 impl Influences {
     fn of(shader: &Shader, order: &[Inst]) -> Influences {
         let ranges = Ranges::of(shader, order);
-        let mut influences = Influences { ranges, of: SecondaryMap::new() };
+        let mut influences = Influences { ranges, of: SecondaryMap::new(), seen: SecondaryMap::new() };
         // What is written as it is.
         let mut words: EntitySet<Value> = EntitySet::new();
         // Uses that may stand in front of what they use.
         for &inst in order.iter().filter(|&&inst| shader.insts[inst].op == Op::Phi) {
-            shader.insts[inst].args.iter().for_each(|&arg| influences.of[arg] = Influence::UNBOUNDED);
+            shader.insts[inst].args.iter().for_each(|&arg| influences.unbound(arg));
         }
         crate::ir::for_each_condition(&shader.body, &mut |condition| {
             influences.of[condition] = Influence::UNBOUNDED;
@@ -140,6 +163,7 @@ impl Influences {
                         // Beyond the ends of their range colours do not change.
                         let mut color = Influence::default();
                         (color.absolute[component], color.relative[component]) = (1.0, 1.0);
+                        influences.seen[arg] = influences.seen[arg].and(Range::UNIT);
                         influences.add(arg, color);
                     }
                 }
@@ -148,15 +172,18 @@ impl Influences {
                     words.extend(data.args[1..].iter().copied());
                     // A word that is something else, too, is as good as unbounded for what it is made of.
                     if !influences.is_seen_by_words_only(data.results[0]) {
-                        data.args.iter().for_each(|&arg| influences.of[arg] = Influence::UNBOUNDED);
+                        data.args.iter().for_each(|&arg| influences.unbound(arg));
                     }
                 }
                 // A word that is no colour is seen to its last bit, whatever colours make of it besides.
                 _ if is_word => {
                     let seen = data.results.iter().chain(&data.args);
-                    seen.for_each(|&value| influences.of[value] = Influence::UNBOUNDED);
+                    seen.for_each(|&value| influences.unbound(value));
                 }
-                _ => influences.follow(shader, inst),
+                _ => {
+                    influences.look(shader, inst);
+                    influences.follow(shader, inst);
+                }
             }
         }
         influences
@@ -172,11 +199,52 @@ impl Influences {
         self.of[value].add(influence);
     }
 
+    /// Something else than colours sees a value.
+    fn unbound(&mut self, value: Value) {
+        self.of[value] = Influence::UNBOUNDED;
+        self.seen[value] = Seen::Within(Range::ALL);
+    }
+
+    /// Bounds of what is computed and seen of a value whose uses are all known.
+    fn visible(&self, value: Value) -> Range {
+        let range = self.ranges.range(value);
+        match self.seen[value] {
+            Seen::Nothing => range,
+            Seen::Within(seen) => range.clamped(seen),
+        }
+    }
+
+    /// Hands what is seen of an instruction's result on to its operands.
+    fn look(&mut self, shader: &Shader, inst: Inst) {
+        let data = &shader.insts[inst];
+        let seen = match (&data.results[..], data.op) {
+            // What phis merge may be used in front of them.
+            (&[result], op) if op != Op::Phi => self.visible(result),
+            _ => Range::ALL,
+        };
+        let constant = |n: usize| shader.const_of(data.args[n]).map(f32::from_bits);
+        for (n, &arg) in data.args.iter().enumerate() {
+            let other = (data.args.len() == 2).then(|| constant(1 - n)).flatten();
+            let range = match (data.op, other) {
+                (Op::FAdd, Some(c)) => seen.moved(-c),
+                (Op::FSub, Some(c)) if n == 0 => seen.moved(c),
+                (Op::FSub, Some(c)) => seen.moved(-c).negated(),
+                (Op::FMul, Some(c)) if c.is_normal() => seen.scaled(1.0 / c),
+                (Op::FNeg, _) => seen.negated(),
+                (Op::FMin | Op::FMax, _) => seen,
+                (Op::Select, _) if n > 0 => seen,
+                (Op::FExp2, _) if seen.high > 0.0 => seen.log2(),
+                _ => Range::ALL,
+            };
+            self.seen[arg] = self.seen[arg].and(range);
+        }
+    }
+
     /// Hands what is known of an instruction's result on to its operands.
     fn follow(&mut self, shader: &Shader, inst: Inst) {
         let data = &shader.insts[inst];
         let result = match data.results[..] {
-            [result] => self.of[result].within(self.ranges.range(result)),
+            [result] => self.of[result].within(self.visible(result)),
             _ => Influence::UNBOUNDED,
         };
         let args = &data.args[..];
@@ -206,7 +274,7 @@ impl Influences {
             }
             Op::FExp2 => {
                 let absolute = result.relative.map(|influence| product(influence, LN_2));
-                let most = most_of_product(range(0));
+                let most = most_of_product(self.visible(args[0]));
                 let relative = result.absolute.map(|influence| product(influence, LN_2 * most));
                 [Influence { absolute, relative }; 2]
             }
@@ -228,7 +296,7 @@ impl Influences {
 
     /// What the estimate of a value makes of each component.
     fn errors(&self, shader: &Shader, value: Value) -> [f32; 4] {
-        let influence = self.of[value].within(self.ranges.range(value));
+        let influence = self.of[value].within(self.visible(value));
         let relative = |error: f32| influence.relative.map(|influence| influence * error);
         let absolute = |error: f32| influence.absolute.map(|influence| influence * error);
         match shader.op(value) {
@@ -259,7 +327,7 @@ mod tests {
     use vc4::qpu::Unpack;
 
     use super::*;
-    use crate::ir::{Builder, Stage};
+    use crate::ir::{Builder, Node, Stage, Type};
 
     /// Whether the root of a varying, made into a colour by `color`, may be an estimate.
     fn is_relaxed(op: Op, color: impl FnOnce(&mut Builder, Value) -> Value) -> bool {
@@ -297,8 +365,8 @@ mod tests {
     fn what_magnifies_errors_does_not() {
         // A difference.
         assert!(!is_relaxed(Op::FSqrt, |b, root| {
-            let one = b.float(1.0);
-            b.fsub(root, one)
+            let ten = b.float(10.0);
+            b.fsub(root, ten)
         }));
         // A sum that may be one.
         assert!(!is_relaxed(Op::FSqrt, |b, root| {
@@ -312,7 +380,10 @@ mod tests {
             b.select(below, root, one)
         }));
         // The argument of a power of two, and a logarithm that much is made of.
-        assert!(!is_relaxed(Op::FSqrt, |b, root| b.op(Op::FExp2, &[root])));
+        assert!(!is_relaxed(Op::FSqrt, |b, root| {
+            let (power, scale) = (b.op(Op::FExp2, &[root]), b.float(1e-6));
+            b.fmul(power, scale)
+        }));
         assert!(!is_relaxed(Op::FLog2, |b, log| {
             let hundred = b.float(100.0);
             b.fmul(log, hundred)
@@ -379,11 +450,55 @@ mod tests {
             let (one, power) = (b.float(1.0), b.op(Op::FExp2, &[exponent]));
             b.fsub(one, power)
         }));
-        // It may as well grow.
-        assert!(!is_relaxed(Op::FSqrt, |b, distance| {
-            let exponent = b.fmul(distance, distance);
-            let (one, power) = (b.float(1.0), b.op(Op::FExp2, &[exponent]));
-            b.fsub(power, one)
+        // It may as well grow, as far as that is seen.
+        let grows = |scale: f32| {
+            is_relaxed(Op::FSqrt, |b, distance| {
+                let exponent = b.fmul(distance, distance);
+                let (scale, power) = (b.float(scale), b.op(Op::FExp2, &[exponent]));
+                b.fmul(power, scale)
+            })
+        };
+        assert!(grows(0.5) && !grows(0.001));
+    }
+
+    /// What exposure makes of a brightness that may be anything, by a power that may grow.
+    #[test]
+    fn what_is_not_seen_may_be_anything() {
+        let exposed = |most: f32| {
+            is_relaxed(Op::FExp2, |b, power| {
+                let most = b.float(most);
+                b.fsub(most, power)
+            })
+        };
+        assert_eq!([1.0, 2.0, 100.0].map(exposed), [true, true, false]);
+        // In front of the difference something else looks at it.
+        assert!(!is_relaxed_in_word(Op::FExp2, |b, power| {
+            let (one, two) = (b.float(1.0), b.float(2.0));
+            let bright = b.flt(two, power);
+            let color = b.fsub(one, power);
+            let word = b.op(Op::PackUnorm8x4, &[color; 4]);
+            let white = b.word(!0);
+            b.select(bright, white, word)
+        }));
+        // What is black whatever it is may be looked at elsewhere.
+        assert!(!is_relaxed_in_word(Op::FSqrt, |b, root| {
+            let square = b.fmul(root, root);
+            let black = b.fneg(square);
+            let word = b.op(Op::PackUnorm8x4, &[root, black, root, root]);
+            let entry = b.block;
+            b.block = b.shader.blocks.push(Default::default());
+            b.shader.body.push(Node::Block(b.block));
+            let merged = b.phi(Type::Word, &[(entry, black)]);
+            b.emit(Op::TlbColorWrite, &[merged]);
+            word
+        }));
+        // The smaller and larger of two numbers, and the opposite of one, are seen as far.
+        assert!(is_relaxed(Op::FExp2, |b, power| {
+            let (one, less, more) = (b.float(1.0), b.float(-2.0), b.float(50.0));
+            let power = b.fneg(power);
+            let power = b.op(Op::FMax, &[power, less]);
+            let power = b.op(Op::FMin, &[power, more]);
+            b.fadd(power, one)
         }));
     }
 

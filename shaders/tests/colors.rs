@@ -1,0 +1,177 @@
+//! Colours of eight bits with estimates in them, where the compiler takes them, beside exact arithmetic: random shaders, each
+//! estimate as wrong as it may be.
+
+use std::collections::HashMap;
+
+use vc4::qpu::Unpack;
+use vc4_shaders::ir::{Builder, Op, Shader, Stage, Value};
+use vc4_shaders::pass::opt::precision;
+
+/// What estimates may be off by (qpu.md §4.4): relative errors, and absolute ones of logarithms and sines.
+const RECIP: f64 = 1e-4;
+const RSQRT: f64 = 1.1e-4;
+const EXP2: f64 = 1.4e-4;
+const LOG2: f64 = 1.7e-4;
+const SINE: f64 = 2e-5;
+
+/// What a colour may be off by: a quarter of a step, and a little for what the errors of errors are.
+const ALLOWED: f64 = 0.25 / 255.0 * 1.05;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+}
+
+/// Operations of random shaders; those that have estimates more often.
+const UNARY: [Op; 12] = [
+    Op::FExp2,
+    Op::FExp2,
+    Op::FLog2,
+    Op::FLog2,
+    Op::FSqrt,
+    Op::FSqrt,
+    Op::FRsqrt,
+    Op::FInverseLength,
+    Op::FNeg,
+    Op::FAbs,
+    Op::FSin,
+    Op::FCos,
+];
+const BINARY: [Op; 9] =
+    [Op::FMul, Op::FMul, Op::FAdd, Op::FAdd, Op::FSub, Op::FSub, Op::FMin, Op::FMax, Op::FDiv];
+const CONSTANTS: [f32; 12] = [0.0, 1.0, -1.0, 0.5, 2.0, -0.05, 0.4545, 2.2, 0.01, 10.0, -3.0, 100.0];
+
+/// A shader of `steps` operations whose last values are the colour.
+fn shader(random: &mut Random, steps: usize) -> Shader {
+    let mut shader = Shader::new(Stage::Fragment);
+    let entry = shader.entry().expect("a new shader has a block");
+    let mut b = Builder::new(&mut shader, entry);
+    let mut values: Vec<Value> = (0..3).map(|varying| b.emit(Op::Varying(varying), &[])[0]).collect();
+    let texel = b.emit(Op::Varying(3), &[])[0];
+    values.extend([Unpack::Byte0, Unpack::Byte1].map(|byte| b.op(Op::UnpackFloat(byte), &[texel])));
+    for _ in 0..steps {
+        // What has just been computed is what the next operation is about.
+        let recent = values.len() - 1 - random.below(values.len().min(4));
+        let other = random.below(values.len());
+        let (x, y) = (values[recent], values[other]);
+        let value = match random.below(8) {
+            0..=2 => b.op(UNARY[random.below(UNARY.len())], &[x]),
+            3..=5 => {
+                let constant = b.float(CONSTANTS[random.below(CONSTANTS.len())]);
+                let args = if random.below(3) == 0 { [constant, x] } else { [x, constant] };
+                b.op(BINARY[random.below(BINARY.len())], &args)
+            }
+            6 => b.op(BINARY[random.below(BINARY.len())], &[x, y]),
+            _ => {
+                let condition = b.flt(values[0], y);
+                let other = values[random.below(values.len())];
+                b.select(condition, x, other)
+            }
+        };
+        values.push(value);
+    }
+    let last = values.len() - 4;
+    let word = b.op(Op::PackUnorm8x4, &values[last..]);
+    b.emit(Op::TlbColorWrite, &[word]);
+    shader
+}
+
+/// The colour for some inputs, each estimate off by its error in the direction of `sign`; `None` where a value is undefined or
+/// beyond what floats hold.
+fn color(shader: &Shader, inputs: &[f64; 5], sign: impl Fn(usize) -> f64) -> Option<[f64; 4]> {
+    let mut values: HashMap<Value, f64> = HashMap::new();
+    for (n, inst) in shader.insts_in_order().into_iter().enumerate() {
+        let data = &shader.insts[inst];
+        let arg = |n: usize| values[&data.args[n]];
+        let exact = match data.op {
+            Op::Const(word) => f64::from(f32::from_bits(word)),
+            Op::Varying(n) => inputs[n as usize],
+            Op::UnpackFloat(Unpack::Byte0) => inputs[3],
+            Op::UnpackFloat(_) => inputs[4],
+            Op::FExp2 => arg(0).exp2(),
+            Op::FLog2 => arg(0).log2(),
+            Op::FSqrt => arg(0).sqrt(),
+            Op::FRsqrt | Op::FInverseLength => 1.0 / arg(0).sqrt(),
+            Op::FNeg => -arg(0),
+            Op::FAbs => arg(0).abs(),
+            Op::FSin => arg(0).sin(),
+            Op::FCos => arg(0).cos(),
+            Op::FMul => arg(0) * arg(1),
+            Op::FAdd => arg(0) + arg(1),
+            Op::FSub => arg(0) - arg(1),
+            Op::FMin => arg(0).min(arg(1)),
+            Op::FMax => arg(0).max(arg(1)),
+            Op::FDiv => arg(0) / arg(1),
+            Op::FLt => f64::from(u8::from(arg(0) < arg(1))),
+            Op::Select if arg(0) != 0.0 => arg(1),
+            Op::Select => arg(2),
+            Op::PackUnorm8x4 => return Some(std::array::from_fn(|n| arg(n).clamp(0.0, 1.0))),
+            op => panic!("{op:?} is in no random shader"),
+        };
+        if !exact.is_finite() || exact.abs() > 1e30 {
+            return None;
+        }
+        let error = if data.relaxed { sign(n) } else { 0.0 };
+        let estimate = match data.op {
+            Op::FDiv => exact * (1.0 + RECIP * error),
+            Op::FSqrt | Op::FRsqrt | Op::FInverseLength => exact * (1.0 + RSQRT * error),
+            Op::FExp2 => exact * (1.0 + EXP2 * error),
+            Op::FLog2 => exact + LOG2 * error,
+            Op::FSin | Op::FCos => exact + SINE * error,
+            _ => exact,
+        };
+        for &result in &data.results {
+            values.insert(result, estimate);
+        }
+    }
+    panic!("no colour");
+}
+
+#[test]
+fn estimates_are_not_seen() {
+    const MAGNITUDES: [f64; 10] = [0.0, 1e-6, 0.003, 0.1, 0.7, 1.0, 3.0, 40.0, 900.0, 1e6];
+    let mut random = Random(1);
+    let (mut estimates, mut compared) = (0, 0);
+    for seed in 0..20_000 {
+        let steps = 2 + random.below(14);
+        let mut shader = shader(&mut random, steps);
+        precision::run(&mut shader);
+        let relaxed = shader.insts_in_order().iter().filter(|&&inst| shader.insts[inst].relaxed).count();
+        estimates += relaxed;
+        for sample in 0..if relaxed > 0 { 12 } else { 0 } {
+            let mut inputs = [0.0; 5];
+            for input in &mut inputs[..3] {
+                let magnitude =
+                    MAGNITUDES[random.below(MAGNITUDES.len())] * (1.0 + random.below(100) as f64 / 100.0);
+                *input = if random.below(3) == 0 { -magnitude } else { magnitude };
+            }
+            inputs[3..].iter_mut().for_each(|texel| *texel = random.below(256) as f64 / 255.0);
+            let Some(exact) = color(&shader, &inputs, |_| 0.0) else { continue };
+            for pattern in 0..4 {
+                let sign = |n: usize| match pattern {
+                    0 => 1.0,
+                    1 => -1.0,
+                    _ => {
+                        if (n * 7 + sample) >> pattern & 1 == 0 {
+                            1.0
+                        } else {
+                            -1.0
+                        }
+                    }
+                };
+                let Some(estimated) = color(&shader, &inputs, sign) else { continue };
+                compared += 1;
+                let off = exact.iter().zip(&estimated).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                assert!(
+                    off <= ALLOWED,
+                    "shader {seed}: {off} for {inputs:?}: {exact:?}, {estimated:?}\n{shader}"
+                );
+            }
+        }
+    }
+    assert!(estimates > 5_000 && compared > 50_000, "{estimates} estimates, compared {compared} times");
+}
