@@ -1,7 +1,9 @@
 //! Operations of the vertex stage, image and built-in operations of the fragment stage.
 
 use vc4_shaders::ir::interp;
-use vc4_shaders::ir::{BuiltinInput, Fetch, ImageDim, Lod, Op, Output, Sample, Shader, Stage, Value};
+use vc4_shaders::ir::{
+    Builder, BuiltinInput, Fetch, ImageDim, Lod, Op, Output, Sample, Shader, Stage, Value,
+};
 
 use crate::case::*;
 use crate::world::World;
@@ -71,6 +73,18 @@ fn comparisons() {
     });
 }
 
+/// Four comparisons as a number: each has a bit.
+fn truths(b: &mut Builder, comparisons: [(Op, [Value; 2]); 4]) -> Value {
+    let mut sum = b.float(0.0);
+    for ((op, pair), bit) in comparisons.into_iter().zip([1.0, 2.0, 4.0, 8.0]) {
+        let truth = b.op(op, &pair);
+        let (weight, zero) = (b.float(bit), b.float(0.0));
+        let term = b.select(truth, weight, zero);
+        sum = b.op(Op::FAdd, &[sum, term]);
+    }
+    sum
+}
+
 #[test]
 fn float_operations() {
     check_floats("division and roots", |b, [x, y, z, w]| {
@@ -100,6 +114,41 @@ fn float_operations() {
         let magnitude = b.op(Op::FAbs, &[x]);
         let negative = b.op(Op::FNeg, &[y]);
         [b.op(Op::FSign, &[z]), magnitude, negative, b.op(Op::FMax, &[w, negative])]
+    });
+    check_floats("comparisons of magnitudes", |b, [x, y, z, w]| {
+        let [half, zero, below] = [0.5, 0.0, -0.25].map(|constant| b.float(constant));
+        // Each of another number, so that nothing else needs it.
+        let mut numbers = 0;
+        let mut magnitude = |b: &mut Builder, value: Value| {
+            numbers += 1;
+            let offset = b.float(numbers as f32 / 64.0);
+            let moved = b.op(Op::FAdd, &[value, offset]);
+            b.op(Op::FAbs, &[moved])
+        };
+        let pairs = [[x, y], [y, z], [z, w]].map(|pair| pair.map(|value| magnitude(b, value)));
+        let [p, q] = [x, w].map(|value| magnitude(b, value));
+        let both =
+            truths(b, [(Op::FLt, pairs[0]), (Op::FLe, pairs[1]), (Op::FLt, [p, half]), (Op::FLe, [half, q])]);
+        // Numbers that are no magnitudes.
+        let [p, q, r, s] = [x, y, z, w].map(|value| magnitude(b, value));
+        let one =
+            truths(b, [(Op::FLt, [p, below]), (Op::FLe, [below, q]), (Op::FLt, [r, w]), (Op::FLe, [x, s])]);
+        // Comparisons of another kind, and a magnitude that is needed besides.
+        let [p, q] = [x, y].map(|value| {
+            let twice = b.op(Op::FAdd, &[value, value]);
+            let whole = b.op(Op::FTrunc, &[twice]);
+            b.op(Op::FAbs, &[whole])
+        });
+        let r = magnitude(b, z);
+        let unit = b.float(1.0);
+        let other = truths(
+            b,
+            [(Op::FEq, [p, unit]), (Op::FNe, [q, unit]), (Op::FLe, [r, zero]), (Op::FLt, [r, half])],
+        );
+        // A condition of several selects.
+        let larger = b.op(Op::FLt, &pairs[2]);
+        let (chosen, again) = (b.select(larger, x, w), b.select(larger, z, y));
+        [both, one, other, b.op(Op::FSub, &[chosen, again])]
     });
     check_floats("float comparisons", |b, [x, y, z, w]| {
         [Op::FLt, Op::FLe, Op::FEq, Op::FNe].map(|op| {

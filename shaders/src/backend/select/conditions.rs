@@ -86,7 +86,11 @@ pub fn flags(s: &mut Selector<'_>, condition: Value) -> Result<Cond, BackendErro
         Op::INe => (AddOp::Sub, false, Cond::Zc),
         _ => return Err(not_lowered(op)),
     };
-    let mut operands = [s.operand(args[0]), s.operand(args[1])];
+    let (unit, args) = match (unit == AddOp::Fmax).then(|| magnitudes(s, args)).flatten() {
+        Some(args) => (AddOp::Fmaxabs, args),
+        None => (unit, [args[0], args[1]]),
+    };
+    let mut operands = args.map(|arg| s.operand(arg));
     if swap {
         operands.swap(0, 1);
     }
@@ -94,6 +98,27 @@ pub fn flags(s: &mut Selector<'_>, condition: Value) -> Result<Cond, BackendErro
     compare.sets_flags = true;
     s.push(compare);
     Ok(cond)
+}
+
+/// What two operands are the magnitudes of, if nothing else needs one of these: fmaxabs compares magnitudes as fmax does numbers.
+fn magnitudes(s: &mut Selector<'_>, args: &[Value]) -> Option<[Value; 2]> {
+    let is_magnitude = |value: Value| match s.op(value) {
+        Op::FAbs => true,
+        Op::Const(word) => f32::from_bits(word) >= 0.0,
+        _ => false,
+    };
+    let &[x, y] = args else { return None };
+    let of = |value: Value| (s.op(value) == Op::FAbs && s.foldable(value)).then(|| s.args(value)[0]);
+    let (of_x, of_y) = (of(x), of(y));
+    if !is_magnitude(x) || !is_magnitude(y) || of_x.or(of_y).is_none() {
+        return None;
+    }
+    for (value, of) in [(x, of_x), (y, of_y)] {
+        if of.is_some() {
+            s.covered.insert(s.shader.values[value].inst);
+        }
+    }
+    Some([of_x.unwrap_or(x), of_y.unwrap_or(y)])
 }
 
 /// Sets Z and N from a word, in the operation that computes it if that is its only use.
