@@ -181,6 +181,7 @@ impl<'a> Selector<'a> {
         let unit = match self.op(value) {
             Op::FAdd => Unit::Add(AddOp::Fadd),
             Op::FSub => Unit::Add(AddOp::Fsub),
+            Op::FMul if self.doubled(value).is_some() => Unit::Add(AddOp::Fadd),
             Op::FMul => Unit::Mul(MulOp::Fmul),
             Op::FNeg => Unit::Add(AddOp::Fsub),
             Op::FAbs => Unit::Add(AddOp::Fmaxabs),
@@ -210,10 +211,21 @@ impl<'a> Selector<'a> {
         Some((unit, Unpack::Nop))
     }
 
+    /// What a product with 2 doubles. A sum does that, too: the mul unit has more to do in most shaders, and the immediate would
+    /// take a port.
+    fn doubled(&self, value: Value) -> Option<Value> {
+        let is_two = |arg: Value| self.shader.const_of(arg) == Some(2f32.to_bits());
+        match (self.op(value), self.args(value)) {
+            (Op::FMul, &[x, two] | &[two, x]) if is_two(two) && !is_two(x) => Some(x),
+            _ => None,
+        }
+    }
+
     /// The one operation that computes `value` into `dst`.
     pub fn build(&mut self, value: Value, dst: Dst) -> Operation {
         let (unit, unpack) = self.single(value).expect("the caller asked for a single operation");
-        let args = self.args(value);
+        let doubled = self.doubled(value).map(|x| [x; 2]);
+        let args = doubled.as_ref().map_or(self.args(value), |doubled| &doubled[..]);
         if unpack != Unpack::Nop {
             let reg = self.unpackable(args[0]);
             let operand = Operand { src: Src::Reg(reg), unpack };
