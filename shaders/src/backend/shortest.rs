@@ -9,10 +9,19 @@ use super::virt::{Operation, Threads, VirtProgram};
 use crate::ir::{Shader, Stage};
 use crate::program::Program;
 
-/// Live values from which an order frees registers before it hides latency: so many as the files hold, and so few that
-/// what is computed stays in accumulators.
-const PRESSURES: [usize; 2] = [24, 6];
-/// Operations from which on the second order is worth its time although the first one fits.
+/// Live values from which an order frees registers before it hides latency: so many as the files hold.
+const FILES_HOLD: usize = 24;
+
+/// The same for each order that is tried: so few that what is computed stays in accumulators, too. Vertex programs, whose rows come
+/// and go in the order of FIFOs, often want something in between.
+const fn pressures(stage: Stage) -> &'static [usize] {
+    match stage {
+        Stage::Fragment => &[FILES_HOLD, 6],
+        Stage::Vertex | Stage::Compute => &[FILES_HOLD, 6, 12],
+    }
+}
+
+/// Operations from which on another order is worth its time although the first one fits.
 const MANY: usize = 64;
 /// Operations from which on one order is tried, for one thread: whoever waits for such a program's pictures need not wait for the
 /// compiler, too.
@@ -88,7 +97,7 @@ impl Search<'_> {
         let orders = may_fit.then(|| Orders::new(program, threads)).flatten();
         let mut best = Err(Failed::from(BackendError::RegisterConflicts));
         let mut peak = usize::MAX;
-        for pressure in PRESSURES.into_iter().take(if is_long { 1 } else { PRESSURES.len() }) {
+        for &pressure in pressures(self.stage).iter().take(if is_long { 1 } else { usize::MAX }) {
             let Some(orders) = &orders else { break };
             // Where so many values were never alive, the order is the last one.
             if peak < pressure || !self.is_worth_another(&best) {
@@ -101,7 +110,7 @@ impl Search<'_> {
             best = self.shorter(best, ordered.ops);
         }
         if let (Threads::One, Err(_), Some(orders), false) = (threads, &best, &orders, is_long) {
-            if let Some(ordered) = orders.order(PRESSURES[0], true, threads.places()) {
+            if let Some(ordered) = orders.order(FILES_HOLD, true, threads.places()) {
                 best = self.shorter(best, ordered.ops);
             }
         }
