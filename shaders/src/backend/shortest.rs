@@ -38,6 +38,15 @@ const fn short(stage: Stage) -> usize {
     }
 }
 
+/// Operations from which on the order of a program's own code is tried, too. Fragment programs have many ways to share instructions;
+/// in short vertex programs it is rows that decide.
+const fn gains_again(stage: Stage) -> usize {
+    match stage {
+        Stage::Fragment => 0,
+        Stage::Vertex | Stage::Compute => 128,
+    }
+}
+
 /// Orders in which values found no places for one thread, and what was wrong with the last one.
 pub struct Failed {
     error: BackendError,
@@ -178,10 +187,10 @@ impl Search<'_> {
         (other.slots.len() < code.slots.len()).then_some(other)
     }
 
-    /// The program, with shorter code where other preferences lead to it, or where its own order does: that of fragment programs,
-    /// which have many ways to share instructions.
+    /// The program, with shorter code where other preferences lead to it, or where its own order does.
     fn program_of(&self, code: Code) -> Program {
-        let shorter = if self.stage == Stage::Fragment { self.again(&code) } else { None };
+        let gains = self.program.ops.len() >= gains_again(self.stage);
+        let shorter = if gains { self.again(&code) } else { None };
         let Code { scheduler, mut slots, .. } = shorter.unwrap_or(code);
         let is_short = slots.len() <= short(self.stage);
         for preference in 1..=if is_short { RETRIES } else { 0 } {
