@@ -1,5 +1,6 @@
 //! Operations of the vertex stage, image and built-in operations of the fragment stage.
 
+use vc4::qpu::Unpack;
 use vc4_shaders::ir::interp;
 use vc4_shaders::ir::{
     Builder, BuiltinInput, Fetch, ImageDim, Lod, Op, Output, Sample, Shader, Stage, Value,
@@ -149,6 +150,16 @@ fn float_operations() {
         let larger = b.op(Op::FLt, &pairs[2]);
         let (chosen, again) = (b.select(larger, x, w), b.select(larger, z, y));
         [both, one, other, b.op(Op::FSub, &[chosen, again])]
+    });
+    check_floats("doubled bytes", |b, [x, y, z, w]| {
+        let two = b.float(2.0);
+        // One that is needed in front of that, too, and one that is not.
+        let [byte, other] = [x, y].map(|word| b.op(Op::UnpackFloat(Unpack::Byte2), &[word]));
+        let difference = b.op(Op::FSub, &[byte, z]);
+        let square = b.op(Op::FMul, &[difference, difference]);
+        let [twice, alone] = [byte, other].map(|byte| b.op(Op::FMul, &[two, byte]));
+        let [p, q] = [(twice, z), (alone, w)].map(|(x, y)| b.op(Op::FSub, &[x, y]));
+        [p, q, square, b.op(Op::FMul, &[z, two])]
     });
     check_floats("float comparisons", |b, [x, y, z, w]| {
         [Op::FLt, Op::FLe, Op::FEq, Op::FNe].map(|op| {

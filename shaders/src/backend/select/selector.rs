@@ -224,7 +224,7 @@ impl<'a> Selector<'a> {
     /// The one operation that computes `value` into `dst`.
     pub fn build(&mut self, value: Value, dst: Dst) -> Operation {
         let (unit, unpack) = self.single(value).expect("the caller asked for a single operation");
-        let doubled = self.doubled(value).map(|x| [x; 2]);
+        let doubled = self.doubled(value).map(|x| [x]);
         let args = doubled.as_ref().map_or(self.args(value), |doubled| &doubled[..]);
         if unpack != Unpack::Nop {
             let reg = self.unpackable(args[0]);
@@ -233,7 +233,7 @@ impl<'a> Selector<'a> {
             return Operation::new(unit, dst, &[operand; 2][..count]);
         }
         let reads_float = Operation::new(unit, dst, &[]).reads_float();
-        let operands: SmallVec<[Operand; 2]> = match self.op(value) {
+        let mut operands: SmallVec<[Operand; 2]> = match self.op(value) {
             Op::FNeg => smallvec![constant(0), self.operand(args[0])],
             Op::FAbs => smallvec![self.operand(args[0]); 2],
             // The shifter looks at five bits, so that counts from 16 on are small immediates, too.
@@ -251,6 +251,9 @@ impl<'a> Selector<'a> {
                     .collect()
             }
         };
+        if doubled.is_some() {
+            operands.push(operands[0]);
+        }
         Operation::new(unit, dst, &operands[..operands.len().min(unit_operands(unit))])
     }
 
