@@ -181,8 +181,8 @@ fn pow(b: &mut Builder<'_>, x: Value, y: Value) -> Value {
 const MAX_PRODUCTS: u32 = 8;
 const MAX_PRODUCTS_RELAXED: u32 = 4;
 
-/// x to the halves of whole numbers, as products of x, its root or its inverse. Each product is off by less than a unit, each
-/// factor that is none by less than two: less than what an error of 2^-21 of a logarithm makes of the power, which is allowed.
+/// x to the halves of whole numbers, as products of x, its root or its inverse. Each product is off by less than a unit, a root by
+/// less than three, an inverse by less than two: less than what an error of 2^-21 of a logarithm makes of the power, which is allowed.
 fn power_by_products(b: &mut Builder<'_>, x: Value, y: f32) -> Option<Value> {
     let halves = 2.0 * y.abs();
     let most = if b.relaxed { MAX_PRODUCTS_RELAXED } else { MAX_PRODUCTS };
