@@ -3,16 +3,9 @@
 
 use std::collections::HashMap;
 
-use vc4::qpu::Unpack;
+use vc4::qpu::{Unpack, sfu};
 use vc4_shaders::ir::{Builder, Op, Shader, Stage, Value};
-use vc4_shaders::pass::opt::precision;
-
-/// What estimates may be off by (qpu.md §4.4): relative errors, and absolute ones of logarithms and sines.
-const RECIP: f64 = 1e-4;
-const RSQRT: f64 = 1.1e-4;
-const EXP2: f64 = 1.4e-4;
-const LOG2: f64 = 1.7e-4;
-const SINE: f64 = 2e-5;
+use vc4_shaders::pass::opt::precision::{self, EXP2, LOG2, RECIP, RSQRT, SINE};
 
 /// What a colour may be off by: a quarter of a step, and a little for what the errors of errors are.
 const ALLOWED: f64 = 0.25 / 255.0 * 1.05;
@@ -117,11 +110,11 @@ fn color(shader: &Shader, inputs: &[f64; 5], sign: impl Fn(usize) -> f64) -> Opt
         }
         let error = if data.relaxed { sign(n) } else { 0.0 };
         let estimate = match data.op {
-            Op::FDiv => exact * (1.0 + RECIP * error),
-            Op::FSqrt | Op::FRsqrt | Op::FInverseLength => exact * (1.0 + RSQRT * error),
-            Op::FExp2 => exact * (1.0 + EXP2 * error),
-            Op::FLog2 => exact + LOG2 * error,
-            Op::FSin | Op::FCos => exact + SINE * error,
+            Op::FDiv => exact * (1.0 + f64::from(RECIP) * error),
+            Op::FSqrt | Op::FRsqrt | Op::FInverseLength => exact * (1.0 + f64::from(RSQRT) * error),
+            Op::FExp2 => exact * (1.0 + f64::from(EXP2) * error),
+            Op::FLog2 => exact + f64::from(LOG2) * error,
+            Op::FSin | Op::FCos => exact + f64::from(SINE) * error,
             _ => exact,
         };
         for &result in &data.results {
@@ -129,6 +122,30 @@ fn color(shader: &Shader, inputs: &[f64; 5], sign: impl Fn(usize) -> f64) -> Opt
         }
     }
     panic!("no colour");
+}
+
+/// The special functions' tables are no worse than what is assumed of them.
+#[test]
+fn estimates_are_as_good_as_that() {
+    let estimate = |of: fn(u32) -> u32, x: f64| f64::from(f32::from_bits(of((x as f32).to_bits())));
+    let mut worst = [0f64; 4];
+    for n in 0..1 << 20 {
+        // Two octaves, so that exponents are even and odd; powers and logarithms on both sides of 0.
+        let x = f64::from((2f64.powf(f64::from(n) / f64::from(1 << 19))) as f32);
+        let y = f64::from((f64::from(n) / 65_536.0 - 8.0) as f32);
+        let z = f64::from(y.exp2() as f32);
+        let errors = [
+            estimate(sfu::recip, x) * x - 1.0,
+            estimate(sfu::rsqrt, x) * x.sqrt() - 1.0,
+            estimate(sfu::exp2, y) / y.exp2() - 1.0,
+            estimate(sfu::log2, z) - z.log2(),
+        ];
+        worst.iter_mut().zip(errors).for_each(|(worst, error)| *worst = worst.max(error.abs()));
+    }
+    for (worst, assumed) in worst.into_iter().zip([RECIP, RSQRT, EXP2, LOG2].map(f64::from)) {
+        assert!(worst <= assumed, "{worst} where {assumed} is assumed");
+        assert!(worst > assumed / 2.0, "{assumed} is assumed for {worst}");
+    }
 }
 
 #[test]

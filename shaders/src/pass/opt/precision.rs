@@ -19,13 +19,16 @@ use crate::pass::analysis::range::{Range, Ranges};
 /// Error that a component may have: a quarter of a step.
 const BUDGET: f32 = 0.25 / 255.0;
 
-/// Relative errors of estimates (qpu.md §4.4), the operand's loss of bits included.
-const RECIP: f32 = 0.000_1;
-const RSQRT: f32 = 0.000_11;
-const EXP2: f32 = 0.000_14;
-/// Absolute errors of the estimate of a logarithm, and of the short series of a sine.
-const LOG2: f32 = 0.000_17;
-const SINE: f32 = 0.000_02;
+/// Relative error of the estimate of a reciprocal (qpu.md §4.4), the operand's loss of bits included.
+pub const RECIP: f32 = 0.000_1;
+/// That of a reciprocal root.
+pub const RSQRT: f32 = 0.000_11;
+/// That of a power of two.
+pub const EXP2: f32 = 0.000_14;
+/// Absolute error of the estimate of a logarithm.
+pub const LOG2: f32 = 0.000_17;
+/// Absolute error of the short series of a sine.
+pub const SINE: f32 = 0.000_02;
 
 /// Marks operations whose estimate is good enough.
 pub fn run(shader: &mut Shader) {
@@ -117,27 +120,7 @@ struct Influences {
     ranges: Ranges,
     of: SecondaryMap<Value, Influence>,
     /// Beyond these bounds all numbers of a sign make the same colours.
-    seen: SecondaryMap<Value, Seen>,
-}
-
-/// What is seen of a value.
-#[derive(Clone, Copy, Default)]
-enum Seen {
-    /// Nothing uses it yet.
-    #[default]
-    Nothing,
-    /// An interval.
-    Within(Range),
-}
-
-impl Seen {
-    /// With what one more use sees.
-    fn and(self, range: Range) -> Seen {
-        match self {
-            Seen::Nothing => Seen::Within(range),
-            Seen::Within(other) => Seen::Within(other.hull(range)),
-        }
-    }
+    seen: SecondaryMap<Value, Option<Range>>,
 }
 
 impl Influences {
@@ -163,7 +146,7 @@ impl Influences {
                         // Beyond the ends of their range colours do not change.
                         let mut color = Influence::default();
                         (color.absolute[component], color.relative[component]) = (1.0, 1.0);
-                        influences.seen[arg] = influences.seen[arg].and(Range::UNIT);
+                        influences.see(arg, Range::UNIT);
                         influences.add(arg, color);
                     }
                 }
@@ -202,16 +185,19 @@ impl Influences {
     /// Something else than colours sees a value.
     fn unbound(&mut self, value: Value) {
         self.of[value] = Influence::UNBOUNDED;
-        self.seen[value] = Seen::Within(Range::ALL);
+        self.seen[value] = Some(Range::ALL);
+    }
+
+    /// One more use sees these numbers of a value.
+    fn see(&mut self, value: Value, range: Range) {
+        let seen = &mut self.seen[value];
+        *seen = Some(seen.map_or(range, |other| other.hull(range)));
     }
 
     /// Bounds of what is computed and seen of a value whose uses are all known.
     fn visible(&self, value: Value) -> Range {
         let range = self.ranges.range(value);
-        match self.seen[value] {
-            Seen::Nothing => range,
-            Seen::Within(seen) => range.clamped(seen),
-        }
+        self.seen[value].map_or(range, |seen| range.clamped(seen))
     }
 
     /// Hands what is seen of an instruction's result on to its operands.
@@ -236,7 +222,7 @@ impl Influences {
                 (Op::FExp2, _) if seen.high > 0.0 => seen.log2(),
                 _ => Range::ALL,
             };
-            self.seen[arg] = self.seen[arg].and(range);
+            self.see(arg, range);
         }
     }
 

@@ -34,14 +34,15 @@ impl Term {
     }
 }
 
-/// The condition that a value is 1 for, and 0 otherwise; or the other way round.
+/// The condition that a value, or 1 less it, is 1 for and 0 otherwise; or the other way round.
 fn factor(b: &Builder<'_>, value: Value) -> Option<(Value, bool)> {
-    match (b.shader.op(value), b.shader.args(value)) {
-        (Op::Select, &[condition, x, y]) if is(b, x, 1.0) && is(b, y, 0.0) => Some((condition, true)),
-        (Op::Select, &[condition, x, y]) if is(b, x, 0.0) && is(b, y, 1.0) => Some((condition, false)),
-        (Op::FSub, &[one, rest]) if is(b, one, 1.0) => {
-            factor(b, rest).map(|(condition, when)| (condition, !when))
-        }
+    let (truth, is_rest) = match (b.shader.op(value), b.shader.args(value)) {
+        (Op::FSub, &[one, rest]) if is(b, one, 1.0) => (rest, true),
+        _ => (value, false),
+    };
+    match (b.shader.op(truth), b.shader.args(truth)) {
+        (Op::Select, &[condition, x, y]) if is(b, x, 1.0) && is(b, y, 0.0) => Some((condition, !is_rest)),
+        (Op::Select, &[condition, x, y]) if is(b, x, 0.0) && is(b, y, 1.0) => Some((condition, is_rest)),
         _ => None,
     }
 }
