@@ -153,7 +153,7 @@ impl<'a> Builder<'a> {
         let inst = self.shader.make_inst(Op::Phi, values, &[ty], false);
         self.shader.insts[inst].phi_blocks = args.iter().map(|&(block, _)| block).collect();
         let insts = &self.shader.blocks[self.block].insts;
-        let at = insts.partition_point(|&inst| self.shader.insts[inst].op == Op::Phi);
+        let at = insts.partition_point(|&inst| self.shader.insts[inst].op.is(Op::Phi));
         self.shader.blocks[self.block].insts.insert(at, inst);
         self.shader.insts[inst].results[0]
     }

@@ -38,10 +38,10 @@ impl Cfg {
     pub fn new(shader: &Shader) -> Cfg {
         let mut cfg = Cfg {
             order: Vec::new(),
-            preds: SecondaryMap::new(),
-            position: SecondaryMap::new(),
-            idom: SecondaryMap::new(),
-            depth: SecondaryMap::new(),
+            preds: shader.per_block(),
+            position: shader.per_block(),
+            idom: shader.per_block(),
+            depth: shader.per_block(),
         };
         cfg.region(&shader.body, SmallVec::new(), true, None);
         for (index, &block) in cfg.order.iter().enumerate() {

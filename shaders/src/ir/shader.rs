@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{PrimaryMap, SecondaryMap};
+use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use smallvec::SmallVec;
 
 use super::computed::Step;
@@ -165,15 +165,33 @@ impl Shader {
     }
 
     /// The blocks of the body in program order.
-    pub fn blocks_in_order(&self) -> Vec<Block> {
-        let mut blocks = Vec::new();
+    pub fn blocks_in_order(&self) -> SmallVec<[Block; 8]> {
+        let mut blocks = SmallVec::new();
         collect_blocks(&self.body, &mut blocks);
         blocks
     }
 
     /// The living instructions in program order.
     pub fn insts_in_order(&self) -> Vec<Inst> {
-        self.blocks_in_order().iter().flat_map(|&b| self.blocks[b].insts.iter().copied()).collect()
+        let blocks = self.blocks_in_order();
+        let mut insts = Vec::with_capacity(blocks.iter().map(|&block| self.blocks[block].insts.len()).sum());
+        blocks.iter().for_each(|&block| insts.extend_from_slice(&self.blocks[block].insts));
+        insts
+    }
+
+    /// A table with an entry for each instruction that there is by now.
+    pub fn per_inst<T: Clone + Default>(&self) -> SecondaryMap<Inst, T> {
+        table(self.insts.len())
+    }
+
+    /// A table with an entry for each value that there is by now.
+    pub fn per_value<T: Clone + Default>(&self) -> SecondaryMap<Value, T> {
+        table(self.values.len())
+    }
+
+    /// A table with an entry for each block that there is by now.
+    pub fn per_block<T: Clone + Default>(&self) -> SecondaryMap<Block, T> {
+        table(self.blocks.len())
     }
 
     /// Textures that image operations name, repetitions included.
@@ -241,7 +259,7 @@ impl Shader {
 
     /// Number of uses of every value by living instructions and conditions.
     pub fn use_counts(&self) -> SecondaryMap<Value, u32> {
-        let mut counts = SecondaryMap::with_default(0);
+        let mut counts = self.per_value();
         for inst in self.insts_in_order() {
             for &arg in &self.insts[inst].args {
                 counts[arg] += 1;
@@ -308,11 +326,18 @@ impl Replacements {
     }
 }
 
+/// A table with an entry for each of `count` entities.
+fn table<K: EntityRef, T: Clone + Default>(count: usize) -> SecondaryMap<K, T> {
+    let mut table = SecondaryMap::with_capacity(count);
+    table.resize(count);
+    table
+}
+
 /// Appends the blocks of a region in program order.
-pub fn collect_blocks(region: &Region, blocks: &mut Vec<Block>) {
+pub fn collect_blocks(region: &Region, blocks: &mut impl Extend<Block>) {
     for node in region {
         match node {
-            Node::Block(block) => blocks.push(*block),
+            Node::Block(block) => blocks.extend([*block]),
             Node::If { then, otherwise, .. } => {
                 collect_blocks(then, blocks);
                 collect_blocks(otherwise, blocks);

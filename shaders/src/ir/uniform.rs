@@ -20,7 +20,7 @@ impl Uniform {
     /// on in it.
     pub fn of(shader: &Shader) -> Uniform {
         let mut varying = EntitySet::new();
-        let mut users: SecondaryMap<Value, SmallVec<[Inst; 2]>> = SecondaryMap::new();
+        let mut users: SecondaryMap<Value, SmallVec<[Inst; 2]>> = shader.per_value();
         let mut work: Vec<Value> = Vec::new();
         for inst in shader.insts_in_order() {
             let data = &shader.insts[inst];
@@ -34,7 +34,7 @@ impl Uniform {
         collect_merges(shader, &shader.body, &mut merges);
         while let Some(value) = work.pop() {
             if varying.insert(value) {
-                let made_of_it = users[value].iter().filter(|&&inst| shader.insts[inst].op != Op::BAny);
+                let made_of_it = users[value].iter().filter(|&&inst| !shader.insts[inst].op.is(Op::BAny));
                 for &inst in made_of_it.chain(&merges[value]) {
                     work.extend(shader.insts[inst].results.iter().copied());
                 }
@@ -56,7 +56,7 @@ fn collect_merges(shader: &Shader, region: &Region, merges: &mut SecondaryMap<Va
             Node::If { cond, then, otherwise } => {
                 if let Some(&Node::Block(join)) = region.get(index + 1) {
                     let insts = shader.blocks[join].insts.iter().copied();
-                    merges[*cond].extend(insts.take_while(|&inst| shader.insts[inst].op == Op::Phi));
+                    merges[*cond].extend(insts.take_while(|&inst| shader.insts[inst].op.is(Op::Phi)));
                 }
                 collect_merges(shader, then, merges);
                 collect_merges(shader, otherwise, merges);

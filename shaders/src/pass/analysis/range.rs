@@ -34,7 +34,7 @@ impl Ranges {
         let mut ranges = SecondaryMap::with_default(Range::ALL);
         for &inst in insts {
             // What a phi merges may come later.
-            if let ([value], true) = (&shader.insts[inst].results[..], shader.insts[inst].op != Op::Phi) {
+            if let ([value], true) = (&shader.insts[inst].results[..], !shader.insts[inst].op.is(Op::Phi)) {
                 ranges[*value] = Range::by(shader, *value, |arg| ranges[arg]);
             }
         }

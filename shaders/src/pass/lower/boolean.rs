@@ -67,7 +67,7 @@ fn phis(shader: &mut Shader, words: &mut SecondaryMap<Value, PackedOption<Value>
     let mut map = Replacements::default();
     for inst in shader.insts_in_order() {
         let data = shader.insts[inst].clone();
-        if data.op != Op::Phi || shader.values[data.results[0]].ty != Type::Bool {
+        if !data.op.is(Op::Phi) || shader.values[data.results[0]].ty != Type::Bool {
             continue;
         }
         let args: Vec<(Block, Value)> = data
@@ -89,7 +89,7 @@ fn phis(shader: &mut Shader, words: &mut SecondaryMap<Value, PackedOption<Value>
         let insts = &mut shader.blocks[block].insts;
         let made = insts.split_off(insts.len() - 2);
         insts.retain(|&other| other != inst);
-        let at = insts.iter().take_while(|&&other| shader.insts[other].op == Op::Phi).count();
+        let at = insts.iter().take_while(|&&other| shader.insts[other].op.is(Op::Phi)).count();
         insts.splice(at..at, made);
         words[truth] = word.into();
         map.insert(data.results[0], truth);

@@ -32,8 +32,8 @@ pub fn run(shader: &mut Shader) -> bool {
 fn simpler(b: &mut Builder<'_>, data: &InstData) -> Option<Value> {
     match data.args[..] {
         [a] => unary(b, data.op, a),
-        [x, y] if data.op != Op::Phi => binary(b, data.op, x, y),
-        [c, x, y] if data.op == Op::Select => select(b, c, x, y),
+        [x, y] if !data.op.is(Op::Phi) => binary(b, data.op, x, y),
+        [c, x, y] if data.op.is(Op::Select) => select(b, c, x, y),
         _ => None,
     }
 }

@@ -100,7 +100,7 @@ fn is_product_of_sum(shader: &Shader, inst: Inst) -> bool {
     let args = |value: Value| shader.insts[shader.values[value].inst].args.iter().copied();
     let is_sum =
         |value: Value| is(shader, value, Op::FAdd) && args(value).any(|term| is(shader, term, Op::FMul));
-    shader.insts[inst].op == Op::FMul && shader.insts[inst].args.iter().any(|&factor| is_sum(factor))
+    shader.insts[inst].op.is(Op::FMul) && shader.insts[inst].args.iter().any(|&factor| is_sum(factor))
 }
 
 /// The sums that may be rows.
@@ -131,7 +131,7 @@ impl Finder<'_> {
     fn is_root(&self, value: Value) -> bool {
         let is_sum = |inst: &Inst| {
             let data = &self.shader.insts[*inst];
-            data.op == Op::FAdd && !data.exact && self.here.contains(inst)
+            data.op.is(Op::FAdd) && !data.exact && self.here.contains(inst)
         };
         is(self.shader, value, Op::FAdd)
             && !(self.uses.is_single(value) && self.uses.of_value(value).iter().all(is_sum))

@@ -6,6 +6,9 @@ use crate::ir::{Block, Node, Op, Region, Replacements, Shader};
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
+    if shader.single_block().is_some() {
+        return false;
+    }
     let mut changed = false;
     let mut body = std::mem::take(&mut shader.body);
     changed |= choose_arms(shader, &mut body);
@@ -148,7 +151,7 @@ impl Merged<'_> {
             _ => false,
         };
         let first = self.shader.blocks[after].insts.first();
-        let has_phis = first.is_some_and(|&inst| self.shader.insts[inst].op == Op::Phi);
+        let has_phis = first.is_some_and(|&inst| self.shader.insts[inst].op.is(Op::Phi));
         if is_empty(then) && is_empty(otherwise) && !has_phis {
             nodes.pop();
         }

@@ -18,11 +18,14 @@ type Known = FxHashMap<u64, SmallVec<[(Block, Inst); 1]>>;
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
     gather_constants(shader);
-    let cfg = Cfg::new(shader);
-    let total = cfg.order.iter().map(|&block| shader.blocks[block].insts.len()).sum();
+    let blocks = shader.blocks_in_order();
+    // In a single block all that comes before dominates.
+    let cfg = (blocks.len() > 1).then(|| Cfg::new(shader));
+    let dominates = |a, b| cfg.as_ref().is_none_or(|cfg| cfg.dominates(a, b));
+    let total = blocks.iter().map(|&block| shader.blocks[block].insts.len()).sum();
     let mut known = Known::with_capacity_and_hasher(total, Default::default());
     let mut map = Replacements::default();
-    for &block in &cfg.order {
+    for &block in &blocks {
         let insts = std::mem::take(&mut shader.blocks[block].insts);
         let mut kept = Vec::with_capacity(insts.len());
         for inst in insts {
@@ -39,7 +42,7 @@ pub fn run(shader: &mut Shader) -> bool {
                 .inspect(|_| work::count(1))
                 .find(|(home, earlier)| is_same(shader, (*earlier, *home), (inst, block)));
             match earlier {
-                Some(&mut (home, same)) if cfg.dominates(home, block) => {
+                Some(&mut (home, same)) if dominates(home, block) => {
                     unite(shader, same, inst, &mut map);
                 }
                 // What a block dominates stands together behind it: what does not dominate this one dominates nothing that

@@ -41,7 +41,7 @@ impl Places {
         for (place, &block) in blocks.iter().enumerate() {
             places.of[block] = place as u32;
         }
-        let mut home = SecondaryMap::new();
+        let mut home = shader.per_inst();
         for &block in &blocks {
             for &inst in &shader.blocks[block].insts {
                 home[inst] = places.of[block];

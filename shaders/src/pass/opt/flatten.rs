@@ -20,6 +20,9 @@ const ACCESS: usize = 6;
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
+    if shader.single_block().is_some() {
+        return false;
+    }
     let mut body = std::mem::take(&mut shader.body);
     let mut flatten = Flatten {
         shader,

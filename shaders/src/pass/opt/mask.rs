@@ -80,7 +80,7 @@ impl Masks<'_> {
             Op::And => constants.1 == Some(0),
             _ => constants == (Some(TRUE), Some(0)),
         };
-        let is_select = self.shader.insts[inst].op == Op::Select;
+        let is_select = self.shader.insts[inst].op.is(Op::Select);
         is_select && decides && self.uses[value] == 1 && self.local[inst]
     }
 

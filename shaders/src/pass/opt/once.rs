@@ -106,7 +106,7 @@ fn invert(shader: &mut Shader) -> bool {
     let shared = shared(shader, &shader.insts_in_order());
     let mut changed = false;
     let Ok(()) = rewrite(shader, |b, data| {
-        if data.op != Op::FDiv || shared.contains(data.args[0]) || !shared.contains(data.args[1]) {
+        if !data.op.is(Op::FDiv) || shared.contains(data.args[0]) || !shared.contains(data.args[1]) {
             return Ok::<_, Infallible>(Action::Keep);
         }
         changed = true;

@@ -160,7 +160,7 @@ impl Group {
         if op == Op::Phi {
             // Phis come first.
             let (phis, rest): (Vec<Inst>, Vec<Inst>) =
-                std::mem::take(insts).into_iter().partition(|&inst| shader.insts[inst].op == Op::Phi);
+                std::mem::take(insts).into_iter().partition(|&inst| shader.insts[inst].op.is(Op::Phi));
             shader.blocks[block].insts = phis.into_iter().chain(rest).collect();
         }
     }

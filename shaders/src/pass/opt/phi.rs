@@ -18,12 +18,12 @@ pub fn run(shader: &mut Shader) -> bool {
 
 fn sweep(shader: &mut Shader) -> bool {
     let first_is_phi =
-        |data: &BlockData| data.insts.first().is_some_and(|&inst| shader.insts[inst].op == Op::Phi);
+        |data: &BlockData| data.insts.first().is_some_and(|&inst| shader.insts[inst].op.is(Op::Phi));
     if !shader.blocks.values().any(first_is_phi) {
         return false;
     }
     let cfg = Cfg::new(shader);
-    let mut home: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
+    let mut home: SecondaryMap<Inst, PackedOption<Block>> = shader.per_inst();
     for &block in &cfg.order {
         for &inst in &shader.blocks[block].insts {
             home[inst] = block.into();

@@ -33,7 +33,7 @@ pub const SINE: f32 = 0.000_02;
 /// Marks operations whose estimate is good enough.
 pub fn run(shader: &mut Shader) {
     let order = shader.insts_in_order();
-    let has_colors = order.iter().any(|&inst| shader.insts[inst].op == Op::PackUnorm8x4);
+    let has_colors = order.iter().any(|&inst| shader.insts[inst].op.is(Op::PackUnorm8x4));
     if !has_colors || !order.iter().any(|&inst| cost(shader.insts[inst].op) > 0) {
         return;
     }
@@ -130,7 +130,7 @@ impl Influences {
         // What is written as it is.
         let mut words: EntitySet<Value> = EntitySet::new();
         // Uses that may stand in front of what they use.
-        for &inst in order.iter().filter(|&&inst| shader.insts[inst].op == Op::Phi) {
+        for &inst in order.iter().filter(|&&inst| shader.insts[inst].op.is(Op::Phi)) {
             shader.insts[inst].args.iter().for_each(|&arg| influences.unbound(arg));
         }
         crate::ir::for_each_condition(&shader.body, &mut |condition| {

@@ -104,11 +104,11 @@ fn factors(shader: &Shader, inst: Inst) -> [Value; 2] {
 /// Whether a value is a product that need not be rounded as it is written.
 fn is_product(shader: &Shader, value: Value) -> bool {
     let data = &shader.insts[shader.values[value].inst];
-    data.op == Op::FMul && !data.exact
+    data.op.is(Op::FMul) && !data.exact
 }
 
 /// Whether an instruction is such a product of such a product.
 fn is_chain(shader: &Shader, inst: Inst) -> bool {
     let data = &shader.insts[inst];
-    data.op == Op::FMul && !data.exact && data.args.iter().any(|&arg| is_product(shader, arg))
+    data.op.is(Op::FMul) && !data.exact && data.args.iter().any(|&arg| is_product(shader, arg))
 }

@@ -15,7 +15,7 @@ use crate::pass::rewrite::{Action, rewrite};
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
     let insts = shader.insts_in_order();
-    let is_scale = |&inst: &Inst| shader.insts[inst].op == Op::FInverseLength;
+    let is_scale = |&inst: &Inst| shader.insts[inst].op.is(Op::FInverseLength);
     let scales: Vec<Value> =
         insts.iter().copied().filter(is_scale).filter_map(|inst| shader.result(inst)).collect();
     if scales.is_empty() {

@@ -34,6 +34,9 @@ const MAX_STEPS: usize = 1 << 19;
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
+    if shader.single_block().is_some() {
+        return false;
+    }
     let blocks = shader.blocks_in_order();
     let mut body = std::mem::take(&mut shader.body);
     let mut conditions = Vec::new();
@@ -50,7 +53,7 @@ pub fn run(shader: &mut Shader) -> bool {
 struct Unroll<'a> {
     shader: &'a mut Shader,
     /// The blocks of the body; the tree is taken apart while the pass runs.
-    blocks: Vec<Block>,
+    blocks: smallvec::SmallVec<[Block; 8]>,
     /// The conditions of its ifs.
     conditions: Vec<Value>,
     map: Replacements,
@@ -239,7 +242,7 @@ impl Exits<'_> {
 
 fn phis(shader: &Shader, block: Block) -> Vec<Inst> {
     let insts = shader.blocks[block].insts.iter().copied();
-    insts.take_while(|&inst| shader.insts[inst].op == Op::Phi).collect()
+    insts.take_while(|&inst| shader.insts[inst].op.is(Op::Phi)).collect()
 }
 
 /// Instructions of a loop body without inner loops and returns; `None` for other bodies.
@@ -336,7 +339,7 @@ impl ConstantRun<'_> {
                 let never = matches!(data.op, Op::And | Op::BAnd)
                     && data.args.iter().any(|&arg| self.word(arg) == Some(0));
                 let word = word.or(never.then_some(0));
-                let chosen = data.op == Op::Select && self.word(data.args[0]).is_some();
+                let chosen = data.op.is(Op::Select) && self.word(data.args[0]).is_some();
                 self.size += usize::from(word.is_none() && !chosen);
                 self.learn(result, word);
             }

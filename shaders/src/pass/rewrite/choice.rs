@@ -18,10 +18,9 @@ impl Term {
     fn of(b: &Builder<'_>, value: Value) -> Option<Term> {
         match (b.shader.op(value), b.shader.args(value)) {
             (Op::FMul, &[x, y]) => {
-                let [by_y, by_x] = [(x, y), (y, x)].map(|(value, by)| {
-                    factor(b, by).map(|(condition, when)| Term { condition, when, value })
-                });
-                by_y.or(by_x)
+                let term =
+                    |(value, by)| factor(b, by).map(|(condition, when)| Term { condition, when, value });
+                term((x, y)).or_else(|| term((y, x)))
             }
             (Op::Select, &[condition, x, y]) if is(b, y, 0.0) => {
                 Some(Term { condition, when: true, value: x })

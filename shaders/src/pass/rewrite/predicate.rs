@@ -273,7 +273,7 @@ impl<'a> Linear<'a> {
     /// Emits a block's instructions; its phis become selects between the edges that lead to it.
     pub fn block(&mut self, block: Block, edges: &[Edge]) {
         let insts = self.shader.blocks[block].insts.clone();
-        let count = insts.iter().take_while(|&&inst| self.shader.insts[inst].op == Op::Phi).count();
+        let count = insts.iter().take_while(|&&inst| self.shader.insts[inst].op.is(Op::Phi)).count();
         let mut phis = Vec::with_capacity(count);
         for &inst in &insts[..count] {
             let result = self.shader.insts[inst].results[0];

@@ -44,11 +44,11 @@ pub fn rewrite<E>(
         let insts = std::mem::take(&mut shader.blocks[block].insts);
         shader.blocks[block].insts.reserve(insts.len());
         for inst in insts {
-            for arg in &mut shader.insts[inst].args {
-                *arg = map.resolve(*arg);
-            }
             // Lent to the visitor, which has no reason to look it up.
-            let data = std::mem::take(&mut shader.insts[inst]);
+            let mut data = std::mem::take(&mut shader.insts[inst]);
+            if !map.is_empty() {
+                data.args.iter_mut().for_each(|arg| *arg = map.resolve(*arg));
+            }
             shader.line = data.line;
             let mut builder = Builder::new(shader, block);
             (builder.relaxed, builder.exact) = (data.relaxed, data.exact);

@@ -18,10 +18,9 @@ use crate::spirv::error::{Result, SpirvError};
 pub fn parse(words: &[u32]) -> Result<(Vec<Inst>, Lines)> {
     let words = in_host_order(words)?;
     let lines = Lines::read(&words);
-    let Walk { padded, offsets, mut spec_ops } = walk(words)?;
+    let Walk { kept, offsets, mut spec_ops } = walk(words)?;
     let mut collector = Collector { instructions: Vec::with_capacity(offsets.len()) };
-    let mut bytes = Vec::with_capacity(4 * padded.len());
-    padded.iter().for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
+    let bytes: Vec<u8> = kept.into_iter().flat_map(u32::to_le_bytes).collect();
     if let Err(state) = Parser::new(&bytes, &mut collector).parse() {
         let word = offsets.get(collector.instructions.len()).copied().unwrap_or(0);
         return Err(SpirvError::Decode { word, reason: reason_of(&state) });
@@ -62,39 +61,38 @@ pub fn in_host_order(words: &[u32]) -> Result<Vec<u32>> {
 
 /// Outcome of the walk over word counts.
 struct Walk {
-    /// The words, with every `OpSpecConstantOp` and what is [`for_people`] replaced by `OpNop`s.
-    padded: Vec<u32>,
-    /// Word offset of every instruction of `padded`.
+    /// The words without every `OpSpecConstantOp` and what is [`for_people`].
+    kept: Vec<u32>,
+    /// Where every instruction of `kept` begins in the module.
     offsets: Vec<usize>,
     spec_ops: Vec<Inst>,
 }
 
-fn walk(words: Vec<u32>) -> Result<Walk> {
+fn walk(mut words: Vec<u32>) -> Result<Walk> {
     let total = words.len();
-    let mut walk = Walk { padded: words, offsets: Vec::new(), spec_ops: Vec::new() };
+    let (mut offsets, mut spec_ops) = (Vec::new(), Vec::new());
     let mut word = HEADER_WORDS;
+    let mut end = HEADER_WORDS;
     if total < HEADER_WORDS {
         return Err(SpirvError::Tiling { word: 0, length: HEADER_WORDS, total });
     }
     while word < total {
-        let length = (walk.padded[word] >> 16) as usize;
+        let length = (words[word] >> 16) as usize;
         if length == 0 || length > total - word {
             return Err(SpirvError::Tiling { word, length, total });
         }
-        let opcode = walk.padded[word] & 0xffff;
-        let is_spec_op = opcode == Op::SpecConstantOp as u32;
-        if is_spec_op {
-            walk.spec_ops.push(spec_constant_op(word, &walk.padded[word..word + length])?);
-        }
-        if is_spec_op || for_people(opcode) {
-            walk.padded[word..word + length].fill(1 << 16 | Op::Nop as u32);
-            walk.offsets.extend(word..word + length);
-        } else {
-            walk.offsets.push(word);
+        let opcode = words[word] & 0xffff;
+        if opcode == Op::SpecConstantOp as u32 {
+            spec_ops.push(spec_constant_op(word, &words[word..word + length])?);
+        } else if !for_people(opcode) {
+            offsets.push(word);
+            words.copy_within(word..word + length, end);
+            end += length;
         }
         word += length;
     }
-    Ok(walk)
+    words.truncate(end);
+    Ok(Walk { kept: words, offsets, spec_ops })
 }
 
 /// Whether an instruction says something to people only: names and sources, all of them with strings.

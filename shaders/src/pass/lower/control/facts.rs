@@ -65,7 +65,7 @@ pub fn collect_facts(shader: &Shader, region: &Region, all: &mut BTreeMap<Block,
 }
 
 fn phis(shader: &Shader, block: Block) -> impl Iterator<Item = Inst> {
-    shader.blocks[block].insts.iter().copied().filter(|&inst| shader.insts[inst].op == Op::Phi)
+    shader.blocks[block].insts.iter().copied().filter(|&inst| shader.insts[inst].op.is(Op::Phi))
 }
 
 fn loop_facts(shader: &Shader, body: &Region, behind: Option<Block>) -> Facts {

@@ -162,7 +162,7 @@ impl Walk<'_> {
             Some(place) => place,
             None => end,
         };
-        let divides = data.op == Op::Select && data.args[1..].iter().any(|&arg| self.moves(arg));
+        let divides = data.op.is(Op::Select) && data.args[1..].iter().any(|&arg| self.moves(arg));
         let arm = &mut self.demand.arms[place.arm];
         if divides && arm.depth < MAX_DEPTH {
             self.select(inst, place);

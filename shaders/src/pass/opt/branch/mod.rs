@@ -30,7 +30,7 @@ pub fn find(shader: &Shader) -> Option<Plan> {
     let blocks = shader.blocks_in_order();
     let long = |block: &&Block| {
         let insts = &shader.blocks[**block].insts;
-        let selects = insts.iter().any(|&inst| shader.insts[inst].op == Op::Select);
+        let selects = insts.iter().any(|&inst| shader.insts[inst].op.is(Op::Select));
         selects && insts.iter().map(|&inst| weight(shader, inst)).sum::<u32>() >= LONG_ARM.uniform
     };
     let candidates: Vec<Block> = blocks.iter().filter(long).copied().collect();

@@ -23,7 +23,7 @@ impl Scope {
                 let data = &shader.insts[inst];
                 for &arg in &data.args {
                     let made_in = scope.block_of[shader.values[arg].inst].expand();
-                    if data.op == Op::Phi || made_in != Some(block) {
+                    if data.op.is(Op::Phi) || made_in != Some(block) {
                         scope.elsewhere.insert(arg);
                     }
                 }

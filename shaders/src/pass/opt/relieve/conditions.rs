@@ -17,7 +17,7 @@ pub fn split(shader: &mut Shader) {
             for at in 0..shader.insts[inst].args.len() {
                 let value = shader.insts[inst].args[at];
                 if shader.values[value].ty == Type::Bool
-                    && shader.insts[inst].op != Op::Phi
+                    && !shader.insts[inst].op.is(Op::Phi)
                     && (counts[value] > 1 || home[value] != Some(block))
                 {
                     shader.insts[inst].args[at] =

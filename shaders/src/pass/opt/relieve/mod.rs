@@ -24,7 +24,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ir::{Block, Shader};
 use crate::pass::analysis::live::Live;
-use order::{Order, Plan, Preference, Room};
+use order::{Order, Places, Plan, Preference, Room};
 use remake::takes_room;
 
 /// Values alive in an order of the IR up to which code may fit: some of them are read where they come from.
@@ -99,18 +99,19 @@ struct Blocks {
     /// The blocks in the order in which they are tried: one in which no order was found comes first the next time.
     blocks: Vec<Block>,
     plans: FxHashMap<Block, Plan>,
+    places: Places,
 }
 
 impl Blocks {
     /// Of a shader. Orders that are of no use end in the longest block, or in one behind which much is alive: these come first.
     fn of(shader: Shader) -> Blocks {
         let live = Live::of(&shader);
-        let mut blocks = shader.blocks_in_order();
+        let mut blocks = shader.blocks_in_order().into_vec();
         let alive = |block: Block| live.behind(block).filter(|&value| takes_room(&shader, value)).count();
         let length = |block: Block| shader.blocks[block].insts.len();
         let longest = blocks.iter().map(|&block| length(block)).max();
         blocks.sort_by_cached_key(|&block| (Some(length(block)) != longest, Reverse(alive(block))));
-        Blocks { shader, live, blocks, plans: FxHashMap::default() }
+        Blocks { shader, live, blocks, plans: FxHashMap::default(), places: Places::default() }
     }
 
     /// The shader in an order, if that is of use.
@@ -118,8 +119,9 @@ impl Blocks {
         let mut shader = self.shader.clone();
         let mut room = Room::default();
         let failed = self.blocks.iter().position(|&block| {
-            let new = || Plan::new(&self.shader, &self.live, block);
-            let plan = self.plans.entry(block).or_insert_with(new);
+            let new = || Plan::new(&self.shader, &self.live, block, &mut self.places);
+            let plan = &*self.plans.entry(block).or_insert_with(new);
+            let plan = (plan, &self.places);
             let order = Order::new(&mut shader, &self.live, block, plan, &mut room, preference).run();
             let is_found = order.is_some();
             order.into_iter().for_each(|insts| shader.blocks[block].insts = insts);

@@ -3,7 +3,7 @@
 mod plan;
 mod together;
 
-pub use plan::Plan;
+pub use plan::{Places, Plan};
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -75,6 +75,7 @@ impl Ready {
 pub struct Order<'a> {
     shader: &'a mut Shader,
     plan: &'a Plan,
+    places: &'a Places,
     preference: Preference,
     /// Users, and later effects, that each instruction still waits for.
     waiting: Vec<u32>,
@@ -104,7 +105,7 @@ impl<'a> Order<'a> {
         shader: &'a mut Shader,
         live: &Live,
         block: Block,
-        plan: &'a Plan,
+        (plan, places): (&'a Plan, &'a Places),
         room: &'a mut Room,
         preference: Preference,
     ) -> Self {
@@ -113,6 +114,7 @@ impl<'a> Order<'a> {
         let mut order = Order {
             shader,
             plan,
+            places,
             preference,
             waiting: plan.waiting.clone(),
             ready: Ready::default(),
@@ -160,6 +162,11 @@ impl<'a> Order<'a> {
         let mut insts = self.plan.front.clone();
         insts.extend(self.done.into_iter().rev());
         Some(insts)
+    }
+
+    /// Where the instruction that makes a value stands in the order of the shader, if the block has it.
+    fn place_of(&self, value: Value) -> Option<usize> {
+        self.places.of(self.plan, self.shader.values[value].inst)
     }
 
     fn make_ready(&mut self, at: usize) {
@@ -220,7 +227,7 @@ impl<'a> Order<'a> {
         results.into_iter().for_each(|value| self.kill(value));
         let stands = is_used || self.shader.insts[inst].op.has_effect();
         for arg in operands(self.shader, inst) {
-            if let Some(maker) = self.plan.place(self.shader.values[arg].inst) {
+            if let Some(maker) = self.place_of(arg) {
                 self.release(maker);
             }
             let all = self.plan.users(arg);
@@ -261,10 +268,10 @@ impl<'a> Order<'a> {
             return None;
         }
         work::count(self.live.values().len());
+        let (plan, places, shader) = (self.plan, self.places, &*self.shader);
+        let place_of = |value: Value| places.of(plan, shader.values[value].inst);
         let site = Site {
-            operands: |value| {
-                self.plan.place(self.shader.values[value].inst).map_or(&[][..], |at| &self.plan.room[at])
-            },
+            operands: |value| place_of(value).map_or(&[][..], |at| &plan.room[at]),
             is_live: |value| self.live.contains(value),
             may_repeat: |value| self.plan.repeatable.contains(value),
             few: FEW,
@@ -272,9 +279,7 @@ impl<'a> Order<'a> {
             most_between: MOST_BETWEEN,
             most_missing: MOST_MISSING,
         };
-        let waits = |value: Value| {
-            self.plan.place(self.shader.values[value].inst).is_some_and(|at| self.waiting[at] > 0)
-        };
+        let waits = |value: Value| place_of(value).is_some_and(|at| self.waiting[at] > 0);
         let may = |&value: &Value| self.plan.repeatable.contains(value) && waits(value);
         let values: SmallVec<[Value; 64]> = self.live.values().iter().rev().copied().filter(may).collect();
         values.iter().for_each(|&value| self.known.ask(&site, value));
@@ -295,9 +300,7 @@ impl<'a> Order<'a> {
         if let Some((value, remake)) = best {
             return Some((value, remake.between.clone()));
         }
-        let is_cheap = |value: Value| {
-            self.plan.place(self.shader.values[value].inst).is_some_and(|at| self.plan.is_cheap[at])
-        };
+        let is_cheap = |value: Value| self.place_of(value).is_some_and(|at| self.plan.is_cheap[at]);
         let cheap = candidates.iter().map(|&(value, _)| value).filter(|&value| is_cheap(value));
         cheap.min_by_key(|&value| self.next_user(value)).map(|value| (value, SmallVec::new()))
     }

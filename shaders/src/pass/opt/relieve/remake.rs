@@ -166,7 +166,7 @@ pub fn takes_room(shader: &Shader, value: Value) -> bool {
 
 /// Whether an instruction does the same wherever it stands, as often as it stands.
 pub fn is_movable(data: &InstData) -> bool {
-    data.op != Op::Phi && data.op.is_pure() && !data.op.crosses_elements() && !data.args.is_empty()
+    !data.op.is(Op::Phi) && data.op.is_pure() && !data.op.crosses_elements() && !data.args.is_empty()
 }
 
 /// Copies, in one block, of instructions that make values again.

@@ -193,7 +193,7 @@ impl Places {
             }
             let insts = std::mem::take(&mut shader.blocks[block].insts);
             let uses =
-                |&inst: &Inst| shader.insts[inst].op != Op::Phi && shader.insts[inst].args.contains(&value);
+                |&inst: &Inst| !shader.insts[inst].op.is(Op::Phi) && shader.insts[inst].args.contains(&value);
             let first = insts.iter().position(uses).unwrap_or(insts.len());
             let users: Vec<Inst> = insts.iter().copied().filter(uses).collect();
             for user in users {

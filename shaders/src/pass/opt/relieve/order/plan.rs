@@ -1,6 +1,7 @@
 //! What is known of a block before its instructions are put together in another order: it is the same for all orders.
 
-use cranelift_entity::EntitySet;
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -25,7 +26,7 @@ pub struct Plan {
     pub front: Vec<Inst>,
     /// The other instructions, in the order of the shader.
     pub insts: Vec<Inst>,
-    place: FxHashMap<Inst, usize>,
+    block: Block,
     /// Users, and later effects, that each waits for.
     pub waiting: Vec<u32>,
     /// What each waits for that acts on something outside, or sees such actions: the one before.
@@ -46,17 +47,36 @@ pub struct Plan {
     pub longest: usize,
 }
 
+/// Where instructions are in the plans of their blocks. It is as large as the shader, whose blocks may be many and short.
+#[derive(Default)]
+pub struct Places(SecondaryMap<Inst, (PackedOption<Block>, u32)>);
+
+impl Places {
+    /// Where an instruction is in the order of the shader, if that is in this plan.
+    pub fn of(&self, plan: &Plan, inst: Inst) -> Option<usize> {
+        self.within(plan.block, inst)
+    }
+
+    fn within(&self, block: Block, inst: Inst) -> Option<usize> {
+        let (home, at) = self.0[inst];
+        (home.expand() == Some(block)).then_some(at as usize)
+    }
+}
+
 impl Plan {
-    /// Of a block of the shader.
-    pub fn new(shader: &Shader, live: &Live, block: Block) -> Plan {
+    /// Of a block of the shader, whose instructions get their places.
+    pub fn new(shader: &Shader, live: &Live, block: Block, places: &mut Places) -> Plan {
         let stays = |inst: &Inst| {
             let data = &shader.insts[*inst];
-            data.op == Op::Phi || (data.args.is_empty() && data.op.is_pure())
+            data.op.is(Op::Phi) || (data.args.is_empty() && data.op.is_pure())
         };
         let all = &shader.blocks[block].insts;
         let longest = MOST_GROWTH * all.len();
         let (front, insts): (Vec<Inst>, Vec<Inst>) = all.iter().partition(|inst| stays(inst));
-        let place: FxHashMap<Inst, usize> = insts.iter().copied().zip(0..).collect();
+        places.0.resize(shader.insts.len());
+        for (at, &inst) in (0..).zip(&insts) {
+            places.0[inst] = (block.into(), at);
+        }
         let (mut waiting, mut before) = (vec![0; insts.len()], vec![None; insts.len()]);
         let mut users: FxHashMap<Value, Vec<usize>> = FxHashMap::default();
         let mut last = None;
@@ -64,7 +84,7 @@ impl Plan {
         for (at, &inst) in insts.iter().enumerate() {
             for arg in operands(shader, inst) {
                 users.entry(arg).or_default().push(at);
-                if let Some(&maker) = place.get(&shader.values[arg].inst) {
+                if let Some(maker) = places.within(block, shader.values[arg].inst) {
                     waiting[maker] += 1;
                 }
             }
@@ -79,7 +99,7 @@ impl Plan {
             escaping: EntitySet::new(),
             front,
             insts,
-            place,
+            block,
             waiting,
             before,
             room,
@@ -92,16 +112,14 @@ impl Plan {
         };
         plan.escaping.extend(live.behind(block));
         plan.repeatable = plan.repeatable(shader);
-        plan.is_cheap =
-            plan.insts.iter().map(|&inst| plan.is_cheap(shader, inst, &mut SmallVec::new())).collect();
-        plan.sinks = plan.sinks(shader);
+        plan.is_cheap = plan
+            .insts
+            .iter()
+            .map(|&inst| plan.is_cheap(shader, places, inst, &mut SmallVec::new()))
+            .collect();
+        plan.sinks = plan.sinks(shader, places);
         plan.sticks = plan.insts.iter().map(|&inst| plan.sticks(shader, inst)).collect();
         plan
-    }
-
-    /// Where an instruction of the block is in the order of the shader.
-    pub fn place(&self, inst: Inst) -> Option<usize> {
-        self.place.get(&inst).copied()
     }
 
     /// Where the users of a value are.
@@ -127,14 +145,14 @@ impl Plan {
     }
 
     /// Which instructions are at the top of small trees. What several branches of a tree share counts for each of them.
-    fn sinks(&self, shader: &Shader) -> Vec<bool> {
+    fn sinks(&self, shader: &Shader, places: &Places) -> Vec<bool> {
         let mut weights: Vec<usize> = Vec::with_capacity(self.insts.len());
         for &inst in &self.insts {
             let data = &shader.insts[inst];
             let mut weight: usize = if data.op.is_pure() { 1 } else { MOST_SUNK };
             for &arg in &data.args {
-                let home = self.place.get(&shader.values[arg].inst);
-                weight = weight.saturating_add(home.map_or(0, |&home| weights[home]));
+                let home = places.of(self, shader.values[arg].inst);
+                weight = weight.saturating_add(home.map_or(0, |home| weights[home]));
             }
             weights.push(weight);
         }
@@ -153,8 +171,14 @@ impl Plan {
     }
 
     /// Adds an instruction and what makes its operands to `all`; whether they can be made again, and are few.
-    fn is_cheap(&self, shader: &Shader, inst: Inst, all: &mut SmallVec<[Inst; MOST_AGAIN]>) -> bool {
-        if !self.place.contains_key(&inst) || all.contains(&inst) {
+    fn is_cheap(
+        &self,
+        shader: &Shader,
+        places: &Places,
+        inst: Inst,
+        all: &mut SmallVec<[Inst; MOST_AGAIN]>,
+    ) -> bool {
+        if places.of(self, inst).is_none() || all.contains(&inst) {
             return true;
         }
         let data = &shader.insts[inst];
@@ -164,6 +188,6 @@ impl Plan {
         }
         all.push(inst);
         work::count(1);
-        data.args.iter().all(|&arg| self.is_cheap(shader, shader.values[arg].inst, all))
+        data.args.iter().all(|&arg| self.is_cheap(shader, places, shader.values[arg].inst, all))
     }
 }

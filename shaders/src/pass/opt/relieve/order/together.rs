@@ -50,11 +50,6 @@ impl Order<'_> {
         self.live.values().len() < alive.len()
     }
 
-    /// Where the instruction that makes a value stands in the order of the shader, if the block has it.
-    fn place_of(&self, value: Value) -> Option<usize> {
-        self.plan.place(self.shader.values[value].inst)
-    }
-
     /// The operands in registers of what makes a value in the block.
     fn operands_of(&self, value: Value) -> &[Value] {
         self.place_of(value).map_or(&[][..], |at| &self.plan.room[at])
