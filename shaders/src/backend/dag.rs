@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use cranelift_entity::EntityRef;
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, entity_impl};
 use smallvec::SmallVec;
 use vc4::qpu::{Cond, Raddr, RegFile, Signal, Waddr, rules};
 
@@ -25,58 +26,85 @@ pub enum Place {
     Physical(Loc),
 }
 
-/// Something that orders operations.
+/// Something that orders operations, by its number: peripherals, then physical registers, then virtual ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Resource {
-    Register(Place),
-    R5,
-    Flags,
-    TmuRequest(u8),
-    TmuResult(u8),
-    VpmRead,
-    VpmWrite,
-    Tile,
-    /// Position of the uniform stream.
-    Stream,
-}
-
-const R4: Resource = Resource::Register(Place::Physical(Loc::R4));
+struct Resource(u32);
 
 impl Resource {
-    /// Resources that are no registers; those and the physical registers.
-    const PERIPHERALS: usize = 10;
-    const PHYSICAL: usize = Self::PERIPHERALS + Loc::COUNT;
+    const R5: Resource = Resource(0);
+    const FLAGS: Resource = Resource(1);
+    const VPM_READ: Resource = Resource(6);
+    const VPM_WRITE: Resource = Resource(7);
+    const TILE: Resource = Resource(8);
+    /// Position of the uniform stream.
+    const STREAM: Resource = Resource(9);
+    const R4: Resource = Resource::physical(Loc::R4);
 
-    fn index(self) -> usize {
-        match self {
-            Resource::R5 => 0,
-            Resource::Flags => 1,
-            Resource::TmuRequest(tmu) => 2 + usize::from(tmu),
-            Resource::TmuResult(tmu) => 4 + usize::from(tmu),
-            Resource::VpmRead => 6,
-            Resource::VpmWrite => 7,
-            Resource::Tile => 8,
-            Resource::Stream => 9,
-            Resource::Register(Place::Physical(loc)) => Self::PERIPHERALS + loc.index(),
-            Resource::Register(Place::Virtual(reg)) => Self::PHYSICAL + reg.index(),
+    const PERIPHERALS: u32 = 10;
+    const ACCUMULATORS: u32 = Resource::physical(Loc::Acc(0)).0;
+    const VIRTUAL: u32 = Resource::PERIPHERALS + Loc::COUNT as u32;
+
+    const fn tmu_request(tmu: u8) -> Resource {
+        Resource(2 + tmu as u32)
+    }
+
+    const fn tmu_result(tmu: u8) -> Resource {
+        Resource(4 + tmu as u32)
+    }
+
+    const fn physical(loc: Loc) -> Resource {
+        Resource(Resource::PERIPHERALS + loc.index() as u32)
+    }
+
+    fn register(place: Place) -> Resource {
+        match place {
+            Place::Physical(loc) => Resource::physical(loc),
+            Place::Virtual(reg) => Resource(Resource::VIRTUAL + reg.as_u32()),
         }
+    }
+
+    const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    const fn is_register(self) -> bool {
+        self.0 >= Resource::PERIPHERALS
+    }
+
+    /// Whether it is a register of a file.
+    const fn is_in_file(self) -> bool {
+        self.is_register() && self.0 < Resource::ACCUMULATORS
     }
 
     /// What a thread switch destroys (qpu.md §1.4), and does not stay in a register file before allocation.
     fn is_transient(self) -> bool {
-        self == R4 || matches!(self, Resource::R5 | Resource::Flags)
+        self == Resource::R4 || self == Resource::R5 || self == Resource::FLAGS
     }
 }
 
 /// `to` may be issued `hard` slots after the edge's source at the earliest, and had better wait `soft`.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
+    to: u32,
+    hard: u16,
+    soft: u16,
+}
+
+impl Edge {
     /// The dependent operation.
-    pub to: usize,
+    pub const fn to(&self) -> usize {
+        self.to as usize
+    }
+
     /// Slots that correctness demands; 0 allows the same instruction.
-    pub hard: u32,
+    pub const fn hard(&self) -> u32 {
+        self.hard as u32
+    }
+
     /// Slots without a stall.
-    pub soft: u32,
+    pub const fn soft(&self) -> u32 {
+        self.soft as u32
+    }
 }
 
 /// The dependence graph of a program's operations, by index.
@@ -115,9 +143,14 @@ pub struct Request {
 
 #[derive(Default)]
 struct History {
-    writer: Option<usize>,
-    readers: SmallVec<[usize; 4]>,
+    writer: PackedOption<Node>,
+    readers: SmallVec<[u32; 4]>,
 }
+
+/// An operation, by its index.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Node(u32);
+entity_impl!(Node);
 
 /// What operations of a piece have done with each resource. It is as large as the program, whose pieces may be many and short.
 pub struct Histories {
@@ -130,7 +163,7 @@ impl Histories {
     /// Of a program of fewer than `registers` virtual registers.
     pub fn new(registers: usize) -> Histories {
         let mut all = Vec::new();
-        all.resize_with(Resource::PHYSICAL + registers, History::default);
+        all.resize_with(Resource::VIRTUAL as usize + registers, History::default);
         Histories { all, used: Vec::new() }
     }
 
@@ -178,7 +211,7 @@ impl Dag {
         }
         for node in 0..self.successors.len() {
             let writers: SmallVec<[usize; 4]> =
-                self.successors[node].iter().filter_map(|edge| writer_of[edge.to]).collect();
+                self.successors[node].iter().filter_map(|edge| writer_of[edge.to()]).collect();
             for writer in writers.into_iter().filter(|&writer| writer != node) {
                 if writer < node {
                     return false;
@@ -211,7 +244,7 @@ impl Dag {
         for (index, op) in ops.iter().enumerate() {
             dag.accesses_of(ops, index, &accesses(op, &place), histories);
         }
-        dag.last_flags = histories.of(Resource::Flags).writer;
+        dag.last_flags = histories.of(Resource::FLAGS).writer.expand().map(EntityRef::index);
         dag.queue_edges(threads);
         dag.measure(0..ops.len());
         dag
@@ -221,35 +254,37 @@ impl Dag {
         let op = &ops[index];
         for &resource in &of.reads {
             let history = histories.of(resource);
-            if let Some(writer) = history.writer {
+            if let Some(writer) = history.writer.expand().map(EntityRef::index) {
                 self.edge(writer, index, data_latency(&ops[writer], resource, op));
                 if resource.is_transient() {
                     self.transients.push((writer, index));
                 }
             }
-            history.readers.push(index);
+            history.readers.push(index as u32);
         }
         for &resource in &of.writes {
             let history = histories.of(resource);
-            self.r4_writers[index] |= resource == R4;
-            if resource == R4 && !self.r4_in_order && !op.is_switch() {
-                *history = History { writer: Some(index), readers: SmallVec::new() };
+            self.r4_writers[index] |= resource == Resource::R4;
+            if resource == Resource::R4 && !self.r4_in_order && !op.is_switch() {
+                history.writer = Node::new(index).into();
+                history.readers.clear();
                 continue;
             }
-            for &reader in history.readers.iter().filter(|&&reader| reader != index) {
-                self.edge(reader, index, u32::from(op.is_switch()));
+            for reader in history.readers.drain(..).map(|reader| reader as usize) {
+                if reader != index {
+                    self.edge(reader, index, u32::from(op.is_switch()));
+                }
             }
-            if let Some(writer) = history.writer {
+            if let Some(writer) = history.writer.expand().map(EntityRef::index) {
                 let hard = output_latency(&ops[writer], resource);
-                let soft = if resource == Resource::Tile && ops[writer].port() == Some(Waddr::TLB_Z) {
+                let soft = if resource == Resource::TILE && ops[writer].port() == Some(Waddr::TLB_Z) {
                     Z_TO_COLOR
                 } else {
                     hard
                 };
                 self.soft_edge(writer, index, hard, soft);
             }
-            history.writer = Some(index);
-            history.readers.clear();
+            history.writer = Node::new(index).into();
         }
     }
 
@@ -265,12 +300,13 @@ impl Dag {
     /// Adds an edge. Several between the same operations become one when they are added one after the other.
     pub fn soft_edge(&mut self, from: usize, to: usize, hard: u32, soft: u32) {
         work::count(1);
-        if let Some(edge) = self.successors[from].last_mut().filter(|edge| edge.to == to) {
-            edge.hard = edge.hard.max(hard);
-            edge.soft = edge.soft.max(soft);
+        let new = Edge { to: to as u32, hard: hard as u16, soft: soft as u16 };
+        if let Some(edge) = self.successors[from].last_mut().filter(|edge| edge.to == new.to) {
+            edge.hard = edge.hard.max(new.hard);
+            edge.soft = edge.soft.max(new.soft);
             return;
         }
-        self.successors[from].push(Edge { to, hard, soft });
+        self.successors[from].push(new);
         self.predecessors[to] += 1;
     }
 
@@ -325,9 +361,9 @@ impl Dag {
         while let Some(&node) = order.get(next) {
             next += 1;
             for edge in &self.successors[node] {
-                waiting[edge.to] -= 1;
-                if waiting[edge.to] == 0 {
-                    order.push(edge.to);
+                waiting[edge.to()] -= 1;
+                if waiting[edge.to()] == 0 {
+                    order.push(edge.to());
                 }
             }
         }
@@ -342,15 +378,15 @@ impl Dag {
     pub fn least_heights(&self, ops: &[Operation]) -> Vec<u32> {
         let mut least = vec![0; ops.len()];
         for (index, op) in ops.iter().enumerate().rev() {
-            let distance = |edge: &Edge| if op.is_switch() { 0 } else { edge.hard };
-            let ways = self.successors[index].iter().map(|edge| least[edge.to] + distance(edge));
+            let distance = |edge: &Edge| if op.is_switch() { 0 } else { edge.hard() };
+            let ways = self.successors[index].iter().map(|edge| least[edge.to()] + distance(edge));
             least[index] = ways.max().unwrap_or(0);
         }
         least
     }
 
     fn height_above(&self, node: usize) -> u32 {
-        self.successors[node].iter().map(|edge| self.height[edge.to] + edge.soft).max().unwrap_or(0)
+        self.successors[node].iter().map(|edge| self.height[edge.to()] + edge.soft()).max().unwrap_or(0)
     }
 }
 
@@ -395,35 +431,35 @@ fn accesses(op: &Operation, place: &impl Fn(Reg) -> Place) -> Accesses {
     let Accesses { reads, writes } = &mut of;
     for operand in op.src.iter() {
         match operand.src {
-            Src::Reg(reg) => reads.push(Resource::Register(place(reg))),
-            Src::R4 => reads.push(R4),
+            Src::Reg(reg) => reads.push(Resource::register(place(reg))),
+            Src::R4 => reads.push(Resource::R4),
             Src::R5 => reads.push(Resource::R5),
             Src::Port(Raddr::VARYING, _) => writes.push(Resource::R5),
-            Src::Port(Raddr::VPM, _) => writes.push(Resource::VpmRead),
+            Src::Port(Raddr::VPM, _) => writes.push(Resource::VPM_READ),
             // The sample mask, which tile accesses change.
-            Src::Port(Raddr::MS_REV_FLAGS, Some(RegFile::A)) => reads.push(Resource::Tile),
+            Src::Port(Raddr::MS_REV_FLAGS, Some(RegFile::A)) => reads.push(Resource::TILE),
             Src::Port(..) | Src::Imm(_) | Src::Uniform(_) => {}
         }
     }
     reads.dedup();
     if op.uniform().is_some() && op.port() != Some(Waddr::UNIF_ADDR) {
-        reads.push(Resource::Stream);
+        reads.push(Resource::STREAM);
     }
     if op.cond != Cond::Always {
-        reads.push(Resource::Flags);
+        reads.push(Resource::FLAGS);
     }
     if op.sets_flags {
-        writes.push(Resource::Flags);
+        writes.push(Resource::FLAGS);
     }
     match op.dst {
         Dst::None => {}
-        Dst::Reg(reg) => writes.push(Resource::Register(place(reg))),
+        Dst::Reg(reg) => writes.push(Resource::register(place(reg))),
         Dst::Port(waddr, file) => writes.extend(port_access(waddr, file)),
     }
     match op.signal {
-        Signal::LoadTmu0 => writes.extend([R4, Resource::TmuResult(0)]),
-        Signal::LoadTmu1 => writes.extend([R4, Resource::TmuResult(1)]),
-        Signal::ColorLoad => writes.extend([R4, Resource::Tile]),
+        Signal::LoadTmu0 => writes.extend([Resource::R4, Resource::tmu_result(0)]),
+        Signal::LoadTmu1 => writes.extend([Resource::R4, Resource::tmu_result(1)]),
+        Signal::ColorLoad => writes.extend([Resource::R4, Resource::TILE]),
         Signal::ThreadSwitch | Signal::LastThreadSwitch => writes.extend(switch_accesses()),
         _ => {}
     }
@@ -433,30 +469,30 @@ fn accesses(op: &Operation, place: &impl Fn(Reg) -> Place) -> Accesses {
 
 /// Accumulators and flags do not survive a switch; requests, results and the tile keep their side of it.
 fn switch_accesses() -> impl Iterator<Item = Resource> {
-    let accumulators = (0..4).map(|n| Resource::Register(Place::Physical(Loc::Acc(n))));
-    let rest = [R4, Resource::R5, Resource::Flags, Resource::Tile];
-    let tmus = [0, 1].into_iter().flat_map(|tmu| [Resource::TmuRequest(tmu), Resource::TmuResult(tmu)]);
+    let accumulators = (0..Loc::ACCUMULATORS).map(|n| Resource::physical(Loc::Acc(n)));
+    let rest = [Resource::R4, Resource::R5, Resource::FLAGS, Resource::TILE];
+    let tmus = [0, 1].into_iter().flat_map(|tmu| [Resource::tmu_request(tmu), Resource::tmu_result(tmu)]);
     accumulators.chain(rest).chain(tmus)
 }
 
 fn port_access(waddr: Waddr, file: Option<RegFile>) -> Option<Resource> {
     Some(if let Some(tmu) = waddr.tmu() {
-        Resource::TmuRequest(tmu)
+        Resource::tmu_request(tmu)
     } else if waddr.is_sfu() {
-        R4
+        Resource::R4
     } else if waddr.is_tlb() || waddr == Waddr::MS_REV_FLAGS {
-        Resource::Tile
+        Resource::TILE
     } else if waddr == Waddr::VPM {
-        Resource::VpmWrite
+        Resource::VPM_WRITE
     } else if waddr == Waddr::VPM_SETUP {
         match file {
-            Some(RegFile::A) => Resource::VpmRead,
-            _ => Resource::VpmWrite,
+            Some(RegFile::A) => Resource::VPM_READ,
+            _ => Resource::VPM_WRITE,
         }
     } else if waddr == Waddr::R5 {
         Resource::R5
     } else if waddr == Waddr::UNIF_ADDR {
-        Resource::Stream
+        Resource::STREAM
     } else {
         return None;
     })
@@ -465,8 +501,9 @@ fn port_access(waddr: Waddr, file: Option<RegFile>) -> Option<Resource> {
 /// The peripherals, r5 among them, that an operation accesses, as bits.
 pub fn channels(op: &Operation) -> u32 {
     let Accesses { reads, writes } = accesses(op, &Place::Virtual);
-    let bit = |resource: &Resource| match *resource {
-        Resource::Register(_) | Resource::Flags | Resource::Stream => 0,
+    let bit = |&resource: &Resource| match resource {
+        Resource::FLAGS | Resource::STREAM => 0,
+        other if other.is_register() => 0,
         other => 1 << other.index(),
     };
     reads.iter().chain(&writes).map(bit).fold(0, |bits, bit| bits | bit)
@@ -475,11 +512,11 @@ pub fn channels(op: &Operation) -> u32 {
 /// Slots from a write to a read of what it wrote.
 fn data_latency(writer: &Operation, resource: Resource, reader: &Operation) -> u32 {
     match resource {
-        R4 => writer.r4_latency().unwrap_or(1),
-        Resource::Register(Place::Physical(Loc::A(_) | Loc::B(_))) => rules::FILE_LATENCY.distance,
-        Resource::Stream => rules::UNIFORM_ADDRESS.distance,
-        Resource::Tile if writer.port() == Some(Waddr::TLB_Z) => rules::Z_FLAGS.distance,
-        Resource::Register(_) if reader.rotate != 0 => rules::ROTATE_OPERAND.distance,
+        Resource::R4 => writer.r4_latency().unwrap_or(1),
+        Resource::STREAM => rules::UNIFORM_ADDRESS.distance,
+        Resource::TILE if writer.port() == Some(Waddr::TLB_Z) => rules::Z_FLAGS.distance,
+        file if file.is_in_file() => rules::FILE_LATENCY.distance,
+        register if register.is_register() && reader.rotate != 0 => rules::ROTATE_OPERAND.distance,
         _ => 1,
     }
 }
@@ -487,7 +524,7 @@ fn data_latency(writer: &Operation, resource: Resource, reader: &Operation) -> u
 /// Slots from a write to the next write: an SFU result in flight must not meet another one (§5.1 rule 10).
 fn output_latency(writer: &Operation, resource: Resource) -> u32 {
     match resource {
-        R4 => writer.r4_latency().unwrap_or(1),
+        Resource::R4 => writer.r4_latency().unwrap_or(1),
         _ => 1,
     }
 }

@@ -12,13 +12,14 @@ use crate::program::Program;
 /// Registers that the payload of the next instance arrives in (qpu.md §4.3).
 const NEXT_PAYLOAD: u8 = 14;
 
+/// Whether the end signal may hide among a program's last instructions.
+fn hides_end(stage: Stage) -> bool {
+    stage == Stage::Fragment
+}
+
 /// Instructions that [`end`] adds at least.
 pub fn least_end(stage: Stage) -> usize {
-    match stage {
-        // The end signal hides among the last ones of a fragment program only.
-        Stage::Vertex => 1 + SIGNAL_SLOTS,
-        Stage::Fragment | Stage::Compute => 0,
-    }
+    if hides_end(stage) { 0 } else { 1 + SIGNAL_SLOTS }
 }
 
 /// Packs scheduled instructions that [`end`] ended, and lists the stream in program order, which is the order in which the
@@ -33,7 +34,8 @@ pub fn emit(program: &VirtProgram, slots: &[Slot], threads: Threads) -> Program 
             load.imm = 4 * result.uniforms.len() as u32 + 4;
         }
         let own = ops().find_map(Operation::uniform).filter(|_| slot.word == Word::OfOperations);
-        let mut uniform = if let Word::Other(word) = slot.word { Some(word) } else { own };
+        let own = own.map(|word| program.words[word]);
+        let mut uniform = if let Word::Other(word) = slot.word { Some(program.words[word]) } else { own };
         if let (Some(UniformSlot::Const(word)), [op]) = (own, &slot.ops[..]) {
             if let Some(load) = as_immediate(&slot.inst, &program.ops[*op], word) {
                 (inst, uniform) = (load, None);
@@ -69,12 +71,12 @@ fn as_immediate(inst: &Inst, op: &Operation, word: u32) -> Option<Inst> {
 pub fn end(schedule: Schedule, stage: Stage) -> Vec<Slot> {
     let Schedule { mut slots, tail, .. } = schedule;
     let length = slots.len();
-    let first = length.saturating_sub(1 + SIGNAL_SLOTS).max(tail);
+    let first = if hides_end(stage) { length.saturating_sub(1 + SIGNAL_SLOTS).max(tail) } else { length };
     let ends = (first..length).find(|&at| {
         let mut last: Vec<Slot> = slots[at..].to_vec();
         last.resize(1 + SIGNAL_SLOTS, Slot::nop());
         let before = &slots[at.saturating_sub(SIGNAL_SLOTS)..at];
-        let fits = ends_here(before, &last, stage) && signals(&mut last, stage);
+        let fits = ends_here(before, &last) && signals(&mut last, stage);
         if fits {
             slots.splice(at.., last);
         }
@@ -99,7 +101,7 @@ fn signals(last: &mut [Slot], stage: Stage) -> bool {
 }
 
 /// Whether the end signal may stand in the first of the program's last three instructions (qpu.md §5.1 rules 1–5).
-fn ends_here(before: &[Slot], last: &[Slot], stage: Stage) -> bool {
+fn ends_here(before: &[Slot], last: &[Slot]) -> bool {
     let of = |slots: &[Slot]| slots.iter().map(|slot| Access::of(&slot.inst)).collect::<Vec<_>>();
     let (before, accesses) = (of(before), of(last));
     // Its delay slots are not a switch's (rule 14).
@@ -124,5 +126,5 @@ fn ends_here(before: &[Slot], last: &[Slot], stage: Stage) -> bool {
     // tile access.
     let touches_tile = accesses[0].takes_scoreboard();
     let z = accesses.iter().chain(before.last()).any(writes_z);
-    stage == Stage::Fragment && quiet && !switches && !writes_register && !touches_tile && !z
+    quiet && !switches && !writes_register && !touches_tile && !z
 }

@@ -29,9 +29,9 @@ struct Uses {
     first: Option<usize>,
 }
 
-fn uses(ops: &[Operation]) -> SecondaryMap<Reg, Uses> {
-    let mut uses: SecondaryMap<Reg, Uses> = SecondaryMap::new();
-    for (index, op) in ops.iter().enumerate() {
+fn uses(program: &VirtProgram) -> SecondaryMap<Reg, Uses> {
+    let mut uses: SecondaryMap<Reg, Uses> = program.per_register();
+    for (index, op) in program.ops.iter().enumerate() {
         for reg in op.reads() {
             let of = &mut uses[reg];
             if of.readers == 0 || of.reader != index {
@@ -59,11 +59,11 @@ fn remove(ops: &mut Vec<Operation>, gone: &[bool]) {
 
 /// A row that one operation uses is read by that operation, at the place that the row has in the FIFO's order.
 fn fuse_reads(program: &mut VirtProgram) {
-    let ops = &mut program.ops;
-    if !ops.iter().any(|op| op.reads_port(Raddr::VPM)) {
+    if !program.ops.iter().any(|op| op.reads_port(Raddr::VPM)) {
         return;
     }
-    let mut uses = uses(ops);
+    let mut uses = uses(program);
+    let ops = &mut program.ops;
     let mut gone = vec![false; ops.len()];
     let straight = ops.iter().position(Operation::is_marker).unwrap_or(ops.len());
     for index in 0..ops.len() {
@@ -110,8 +110,8 @@ fn row_consumer(ops: &[Operation], uses: &SecondaryMap<Reg, Uses>, index: usize)
 
 /// A result whose only use is a peripheral goes there at once, if nothing else reaches the peripheral in between.
 fn fuse_writes(program: &mut VirtProgram, threads: Threads) {
+    let uses = uses(program);
     let ops = &mut program.ops;
-    let uses = uses(ops);
     let queues = Queues { requests: requests(ops), threads };
     let mut gone = vec![false; ops.len()];
     // Where each peripheral was accessed last, by the bit of its channel.
@@ -119,8 +119,7 @@ fn fuse_writes(program: &mut VirtProgram, threads: Threads) {
     let mut marker = 0;
     for index in 0..ops.len() {
         let bits = channels(&ops[index]);
-        let mut last = (0..u32::BITS).filter(|bit| bits >> bit & 1 != 0).map(|bit| accessed[bit as usize]);
-        let last = last.by_ref().flatten().max();
+        let last = set_bits(bits).filter_map(|bit| accessed[bit]).max();
         let producer = result_producer(ops, &uses, index).filter(|&producer| {
             last.is_none_or(|last| last <= producer) && marker <= producer && queues.allow(index, producer)
         });
@@ -131,12 +130,21 @@ fn fuse_writes(program: &mut VirtProgram, threads: Threads) {
             gone[index] = true;
         }
         let at = producer.unwrap_or(index);
-        (0..u32::BITS).filter(|bit| bits >> bit & 1 != 0).for_each(|bit| accessed[bit as usize] = Some(at));
+        set_bits(bits).for_each(|bit| accessed[bit] = Some(at));
         if ops[index].is_marker() {
             marker = index;
         }
     }
     remove(ops, &gone);
+}
+
+/// The numbers of the bits that are set.
+fn set_bits(mut bits: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = (bits != 0).then(|| bits.trailing_zeros() as usize);
+        bits &= bits.wrapping_sub(1);
+        lowest
+    })
 }
 
 /// The TMU queues while requests move up.

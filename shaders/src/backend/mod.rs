@@ -102,7 +102,7 @@ impl<'a> Selected<'a> {
     /// their whole lives; `None` if there is not even that.
     pub fn moving(&self, failed: &Failed) -> Option<Result<Program, BackendError>> {
         let code = failed.orders.iter().find_map(|ops| {
-            let mut program = VirtProgram { ops: ops.clone(), regs: self.program.regs.clone() };
+            let mut program = self.program.with_ops(ops.clone());
             coalesce::coalesce(&mut program);
             let (program, assignment) = regalloc::allocate_moving(&program)?;
             let scheduler = Scheduler::new(program, assignment, Threads::One);
@@ -139,7 +139,7 @@ fn too_many_phis(shader: &Shader) -> Option<BackendError> {
     let mut operation = 0;
     shader.blocks_in_order().into_iter().find_map(|block| {
         let insts = &shader.blocks[block].insts;
-        let phis = insts.iter().take_while(|&&inst| shader.insts[inst].op == Op::Phi).count();
+        let phis = insts.iter().take_while(|&&inst| shader.insts[inst].op.is(Op::Phi)).count();
         operation += insts.len();
         (phis > Loc::COUNT).then(|| BackendError::RegisterPressure {
             live: phis,

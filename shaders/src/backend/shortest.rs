@@ -144,7 +144,7 @@ impl Search<'_> {
 
     /// The shorter one of `best` and what becomes of the operations in this order.
     fn shorter(&self, best: Result<Code, Failed>, ops: Vec<Operation>) -> Result<Code, Failed> {
-        let mut program = VirtProgram { ops: ops.clone(), regs: self.program.regs.clone() };
+        let mut program = self.program.with_ops(ops.clone());
         coalesce::coalesce(&mut program);
         let (assignment, idle) = match regalloc::allocate(&mut program, self.threads) {
             Ok(allocated) => allocated,
@@ -181,7 +181,7 @@ impl Search<'_> {
         }
         let program = &code.scheduler.program;
         let ops = code.idle.put_back(program, &code.order);
-        let mut program = VirtProgram { ops, regs: program.regs.clone() };
+        let mut program = program.with_ops(ops);
         let (assignment, idle) = regalloc::allocate(&mut program, self.threads).ok()?;
         let other = self.scheduled(Scheduler::new(program, assignment, self.threads), idle, limit)?;
         (other.slots.len() < code.slots.len()).then_some(other)

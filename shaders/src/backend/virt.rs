@@ -5,9 +5,12 @@
 //! through registers, r4, r5 and the flags is what the order says, not single assignment: a
 //! partially written register (pack, condition) is written several times.
 
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::{Deref, DerefMut, Index, Range};
+use std::rc::Rc;
 
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use vc4::qpu::{
     AddOp, BranchCond, Cond, MulOp, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr, rules,
 };
@@ -20,6 +23,39 @@ use crate::program::SampleBo;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reg(u32);
 entity_impl!(Reg, "t");
+
+/// A word of the stream, by its number among those of a program. Operations are copied and compared often, and what a word is takes
+/// more room than all else of them.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StreamWord(u32);
+entity_impl!(StreamWord, "w");
+
+/// What operations take from the stream, each word once.
+#[derive(Clone, Debug, Default)]
+pub struct StreamWords {
+    slots: PrimaryMap<StreamWord, UniformSlot>,
+    numbers: FxHashMap<UniformSlot, StreamWord>,
+}
+
+impl StreamWords {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+}
+
+impl Index<StreamWord> for StreamWords {
+    type Output = UniformSlot;
+
+    fn index(&self, word: StreamWord) -> &UniformSlot {
+        &self.slots[word]
+    }
+}
 
 /// How many instances of a fragment program share a QPU (qpu.md §1.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,8 +188,8 @@ pub enum Src {
     R5,
     /// A small immediate, through port B.
     Imm(SmallImm),
-    /// The next word of the uniform stream; equal slots in one operation are one word.
-    Uniform(UniformSlot),
+    /// The next word of the uniform stream; one that an operation reads twice is one word.
+    Uniform(StreamWord),
     /// A peripheral, through the named port or either.
     Port(Raddr, Option<RegFile>),
 }
@@ -277,7 +313,7 @@ pub struct Operation {
     /// Signal.
     pub signal: Signal,
     /// The uniform word that a TMU parameter write pops.
-    pub parameter: Option<UniformSlot>,
+    pub parameter: Option<StreamWord>,
     /// The request that this TMU S write sends.
     pub sample: Option<SampleBo>,
     /// Rotation of the mul result, 0–15 elements upwards.
@@ -354,10 +390,10 @@ impl Operation {
     }
 
     /// The uniform word that the operation consumes, explicitly or as a TMU parameter.
-    pub fn uniform(&self) -> Option<UniformSlot> {
+    pub fn uniform(&self) -> Option<StreamWord> {
         self.parameter.or_else(|| {
             self.src.iter().find_map(|operand| match operand.src {
-                Src::Uniform(slot) => Some(slot),
+                Src::Uniform(word) => Some(word),
                 _ => None,
             })
         })
@@ -438,8 +474,8 @@ impl Operation {
 }
 
 /// The straight pieces between markers, as ranges of operations.
-pub fn segments(ops: &[Operation]) -> Vec<Range<usize>> {
-    let mut segments = Vec::new();
+pub fn segments(ops: &[Operation]) -> SmallVec<[Range<usize>; 4]> {
+    let mut segments = SmallVec::new();
     let mut start = 0;
     for (index, op) in ops.iter().enumerate() {
         if op.is_marker() {
@@ -458,6 +494,8 @@ pub struct VirtProgram {
     pub ops: Vec<Operation>,
     /// Registers.
     pub regs: PrimaryMap<Reg, RegInfo>,
+    /// The words that operations take from the stream; all orders of a program share them.
+    pub words: Rc<StreamWords>,
 }
 
 impl VirtProgram {
@@ -466,6 +504,17 @@ impl VirtProgram {
         let mut table = SecondaryMap::with_capacity(self.regs.len());
         table.resize(self.regs.len());
         table
+    }
+
+    /// The same registers and words with other operations.
+    pub fn with_ops(&self, ops: Vec<Operation>) -> VirtProgram {
+        VirtProgram { ops, regs: self.regs.clone(), words: Rc::clone(&self.words) }
+    }
+
+    /// The number of a word.
+    pub fn word(&mut self, slot: UniformSlot) -> StreamWord {
+        let words = Rc::make_mut(&mut self.words);
+        *words.numbers.entry(slot).or_insert_with(|| words.slots.push(slot))
     }
 
     /// A fresh register that may live anywhere.

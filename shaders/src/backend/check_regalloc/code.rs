@@ -7,7 +7,7 @@ use vc4::qpu::{
 };
 
 use super::machine::{Channel, Machine};
-use super::terms::{Computed, Node, Place, Term, Terms, Write, add_result, mul_result, uniform, unpacked};
+use super::terms::{Computed, Node, Place, Term, Terms, Write, add_result, mul_result, unpacked};
 use crate::backend::virt::Loc;
 use crate::binding::UniformSlot;
 use crate::program::Program;
@@ -204,7 +204,7 @@ impl Machine {
         };
         if alu.raddr_a == Raddr::UNIFORM || raddr_b == Raddr::UNIFORM {
             let slot = stream.pop()?;
-            let value = uniform(terms, slot);
+            let value = terms.uniform(slot);
             for (port, raddr) in [alu.raddr_a, raddr_b].into_iter().enumerate() {
                 if raddr == Raddr::UNIFORM {
                     values[port] = value;
@@ -247,11 +247,12 @@ impl Machine {
 /// The stream position that a reset asks for: a constant offset added to the stream's address.
 fn reset_position(terms: &Terms, value: Term) -> Result<usize, String> {
     if let Node::Add(AddOp::Add, offset, base) = terms.nodes[value as usize] {
-        let base = terms.nodes[base as usize];
-        if let (Node::Const(offset), Node::Uniform(UniformSlot::StreamAddress)) =
-            (terms.nodes[offset as usize], base)
+        if let (Node::Const(offset), Node::Uniform(base)) =
+            (terms.nodes[offset as usize], terms.nodes[base as usize])
         {
-            return Ok(offset as usize / 4);
+            if terms.slot(base) == UniformSlot::StreamAddress {
+                return Ok(offset as usize / 4);
+            }
         }
     }
     Err("a uniform reset of another form".into())

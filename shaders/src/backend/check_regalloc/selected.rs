@@ -3,7 +3,7 @@
 use vc4::qpu::{AddOp, RegFile};
 
 use super::machine::Machine;
-use super::terms::{Computed, Node, Place, Term, Terms, Write, add_result, mul_result, uniform, unpacked};
+use super::terms::{Computed, Node, Place, Term, Terms, Write, add_result, mul_result, unpacked};
 use crate::backend::virt::{Dst, Loc, Operand, Operation, Reg, Src, Unit, VirtProgram};
 
 impl Machine {
@@ -79,7 +79,7 @@ impl Machine {
             pack: op.pack,
             mul_pack: op.mul_pack,
             cond: op.cond,
-            parameter: op.parameter,
+            parameter: op.parameter.map(|word| program.words[word]),
         };
         match op.dst {
             Dst::None => {}
@@ -97,7 +97,7 @@ impl Machine {
             Src::R4 => self.get(terms, Place::Physical(Loc::R4)),
             Src::R5 => self.get(terms, Place::R5),
             Src::Imm(imm) => terms.number(Node::Const(imm.value())),
-            Src::Uniform(slot) => uniform(terms, slot),
+            Src::Uniform(word) => terms.uniform(program.words[word]),
             Src::Port(raddr, file) => self.read_port(terms, raddr, file.unwrap_or(RegFile::A)),
         }
     }

@@ -15,7 +15,8 @@ pub enum Node {
     /// What stands in a place that nobody wrote.
     Undefined(Place),
     Const(u32),
-    Uniform(UniformSlot),
+    /// A word of the stream, by its number: see [`Terms::slot`].
+    Uniform(u32),
     Add(AddOp, Term, Term),
     Mul(MulOp, Term, Term),
     /// N, Z and C of an operation; `None`: the flags at the start.
@@ -58,11 +59,31 @@ pub enum Place {
 
 #[derive(Default)]
 pub struct Terms {
-    pub numbers: FxHashMap<Node, Term>,
+    numbers: FxHashMap<Node, Term>,
     pub nodes: Vec<Node>,
+    /// Words of the stream: nodes are small without them.
+    words: FxHashMap<UniformSlot, u32>,
+    slots: Vec<UniformSlot>,
 }
 
 impl Terms {
+    /// The term of a word of the stream.
+    pub fn uniform(&mut self, slot: UniformSlot) -> Term {
+        let node = match slot {
+            UniformSlot::Const(word) => Node::Const(word),
+            slot => Node::Uniform(*self.words.entry(slot).or_insert_with(|| {
+                self.slots.push(slot);
+                self.slots.len() as u32 - 1
+            })),
+        };
+        self.number(node)
+    }
+
+    /// The word of the stream with a number.
+    pub fn slot(&self, number: u32) -> UniformSlot {
+        self.slots[number as usize]
+    }
+
     pub fn number(&mut self, node: Node) -> Term {
         let next = self.nodes.len() as Term;
         let number = *self.numbers.entry(node).or_insert(next);
@@ -103,13 +124,6 @@ pub struct Write {
     pub mul_pack: bool,
     pub cond: Cond,
     pub parameter: Option<UniformSlot>,
-}
-
-pub fn uniform(terms: &mut Terms, slot: UniformSlot) -> Term {
-    terms.number(match slot {
-        UniformSlot::Const(word) => Node::Const(word),
-        slot => Node::Uniform(slot),
-    })
 }
 
 pub fn unpacked(terms: &mut Terms, unpack: Unpack, float: bool, value: Term) -> Term {

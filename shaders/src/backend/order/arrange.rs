@@ -31,11 +31,18 @@ pub struct Ordered {
 pub struct Orders<'a> {
     program: &'a VirtProgram,
     pieces: Vec<Piece>,
+    /// What each operation takes of a step.
+    shares: Vec<Share>,
     /// The registers that each operation uses, and how often.
     accesses: Vec<Accesses>,
-    /// How often each register is used.
+    /// How often each register is used, and by which operations.
     uses: SecondaryMap<Reg, u32>,
+    users: SecondaryMap<Reg, SmallVec<[u32; 4]>>,
 }
+
+/// Uses that an operation makes of a register at the most, and a register may have left while it matters to others which ones
+/// those are.
+const MOST_USES: u32 = 3;
 
 type Accesses = SmallVec<[(Reg, u32); 3]>;
 
@@ -87,19 +94,24 @@ impl<'a> Orders<'a> {
         let pieces = pieces.collect::<Option<_>>()?;
         let begins = begins_anew(program);
         let mut uses: SecondaryMap<Reg, u32> = program.per_register();
-        let accesses = program.ops.iter().zip(begins).map(|(op, begins)| {
+        let mut users: SecondaryMap<Reg, SmallVec<[u32; 4]>> = program.per_register();
+        let accesses = (0..).zip(&program.ops).zip(begins).map(|((index, op), begins)| {
             let mut accesses = Accesses::new();
             for reg in op.reads().chain(op.writes().filter(|_| !begins)) {
                 uses[reg] += 1;
                 match accesses.iter_mut().find(|(other, _)| *other == reg) {
                     Some((_, count)) => *count += 1,
-                    None => accesses.push((reg, 1)),
+                    None => {
+                        accesses.push((reg, 1));
+                        users[reg].push(index);
+                    }
                 }
             }
             accesses
         });
         let accesses = accesses.collect();
-        Some(Orders { program, pieces, accesses, uses })
+        let shares = program.ops.iter().map(Share::of).collect();
+        Some(Orders { program, pieces, shares, accesses, uses, users })
     }
 
     /// The order that hides latency while fewer than `pressure` values are alive, and frees registers first from then
@@ -118,8 +130,7 @@ impl<'a> Orders<'a> {
         let mut ops = Vec::with_capacity(self.program.ops.len());
         for piece in &self.pieces {
             let source = &self.program.ops[piece.range.clone()];
-            let accesses = &self.accesses[piece.range.clone()];
-            let mut state = Order::new(source, piece, accesses, pressure, r4_first, &mut lives);
+            let mut state = Order::new(self, piece, pressure, r4_first, &mut lives);
             if !state.run() {
                 return None;
             }
@@ -160,9 +171,10 @@ struct Lives<'a> {
 }
 
 impl Lives<'_> {
-    /// Notes one use of a register, which lives from the first to the last.
-    fn access(&mut self, reg: Reg) {
+    /// Notes one use of a register, which lives from the first to the last. Returns whether that may matter to its other uses.
+    fn access(&mut self, reg: Reg) -> bool {
         self.remaining[reg] -= 1;
+        let was_live = self.live[reg];
         let live = self.remaining[reg] > 0;
         if live != self.live[reg] {
             self.live[reg] = live;
@@ -173,6 +185,7 @@ impl Lives<'_> {
             };
             self.peak = self.peak.max(self.count);
         }
+        live && (!was_live || self.remaining[reg] <= MOST_USES)
     }
 }
 
@@ -225,18 +238,23 @@ impl Ready {
 }
 
 struct Order<'a, 'p> {
-    ops: &'a [Operation],
+    shares: &'a [Share],
     piece: &'a Piece,
     accesses: &'a [Accesses],
+    users: &'a SecondaryMap<Reg, SmallVec<[u32; 4]>>,
     pressure: usize,
     r4_first: bool,
     waiting: Vec<u32>,
+    /// Live values more, or less, after each operation that is ready.
+    growth: Vec<i8>,
     earliest: Vec<(u32, u32)>,
     issued: Vec<bool>,
     /// What may be issued, and what may when r4 is free.
     ready: [Ready; 2],
     /// Of these, what reads r4.
     r4_ready: SmallVec<[usize; 4]>,
+    /// How many of these need neither unit.
+    unitless: usize,
     /// The next thread switch, when all its requests are sent.
     switch: Option<usize>,
     order: Vec<usize>,
@@ -249,25 +267,27 @@ struct Order<'a, 'p> {
 
 impl<'a, 'p> Order<'a, 'p> {
     fn new(
-        ops: &'a [Operation],
+        orders: &'a Orders<'_>,
         piece: &'a Piece,
-        accesses: &'a [Accesses],
         pressure: usize,
         r4_first: bool,
         lives: &'a mut Lives<'p>,
     ) -> Self {
         let nodes = piece.dag.predecessors.len();
         let mut order = Order {
-            ops,
+            shares: &orders.shares[piece.range.clone()],
             piece,
-            accesses,
+            accesses: &orders.accesses[piece.range.clone()],
+            users: &orders.users,
             pressure,
             r4_first,
             waiting: piece.dag.predecessors.clone(),
+            growth: vec![0; nodes],
             earliest: vec![(0, 0); nodes],
             issued: vec![false; nodes],
             ready: [Ready::new(), Ready::new()],
             r4_ready: SmallVec::new(),
+            unitless: 0,
             switch: None,
             order: Vec::with_capacity(nodes),
             open: 0,
@@ -283,13 +303,15 @@ impl<'a, 'p> Order<'a, 'p> {
     }
 
     fn make_ready(&mut self, node: usize) {
-        if node >= self.ops.len() {
+        if node >= self.shares.len() {
             self.switch = Some(node);
             return;
         }
-        if self.reads_r4(node) {
+        if self.shares[node].reads_r4 {
             self.r4_ready.push(node);
         }
+        self.unitless += usize::from(self.shares[node].alu == 0);
+        self.growth[node] = self.growth_of(node);
         let height = self.height(node);
         let ready = &mut self.ready[usize::from(self.piece.dag.writes_r4(node))];
         ready.by_height.insert((height, node));
@@ -305,10 +327,10 @@ impl<'a, 'p> Order<'a, 'p> {
     fn run(&mut self) -> bool {
         let mut now = 0;
         while self.ready.iter().any(|ready| !ready.by_position.front.is_empty()) || self.switch.is_some() {
-            let mut units = Units::default();
-            while let Some(node) = self.pick(now, &units) {
-                if let Some(op) = self.ops.get(node) {
-                    units.take(op);
+            let mut taken = Share::default();
+            while let Some(node) = self.pick(now, taken) {
+                if let Some(share) = self.shares.get(node) {
+                    taken = taken.with(share);
                 }
                 let alone = self.is_tight();
                 self.issue(node, now);
@@ -328,13 +350,16 @@ impl<'a, 'p> Order<'a, 'p> {
         self.lives.count >= self.pressure
     }
 
-    fn pick(&self, now: u32, units: &Units) -> Option<usize> {
-        work::count(self.allowed().iter().map(|ready| ready.by_position.front.len()).sum());
+    fn pick(&self, now: u32, taken: Share) -> Option<usize> {
         if self.is_tight() {
             return self.relief();
         }
+        if taken.alu == Share::UNITS && self.unitless == 0 && self.switch.is_none() {
+            return None;
+        }
+        work::count(self.allowed().iter().map(|ready| ready.by_height.front.len()).sum());
         let possible = |node: usize| {
-            let room = self.ops.get(node).map_or(self.open == 0, |op| units.has_room(op));
+            let room = self.shares.get(node).map_or(self.open == 0, |share| taken.leaves_room_for(share));
             room && self.earliest[node].0 <= now
         };
         let stalls = |node: usize| self.earliest[node].1 > now;
@@ -359,16 +384,17 @@ impl<'a, 'p> Order<'a, 'p> {
     /// other need an accumulator each only while they are made. With `r4_first`, of equals what reads r4
     /// comes before others: it is what all requests wait for, and it may stand late in the source.
     fn relief(&self) -> Option<usize> {
+        work::count(self.allowed().iter().map(|ready| ready.by_position.front.len()).sum());
         let nodes = self.allowed().iter().flat_map(|ready| ready.by_position.front.iter().copied());
         let readers = self.r4_ready.iter().copied().filter(|_| self.r4_first);
         nodes
             .chain(readers)
             .chain(self.switch.filter(|_| self.open == 0))
-            .min_by_key(|&node| (self.growth(node), self.r4_first && !self.reads_r4(node), node))
+            .min_by_key(|&node| (self.growth[node], self.r4_first && !self.reads_r4(node), node))
     }
 
     fn reads_r4(&self, node: usize) -> bool {
-        self.ops.get(node).is_some_and(|op| op.src.iter().any(|operand| operand.src == Src::R4))
+        self.shares.get(node).is_some_and(|share| share.reads_r4)
     }
 
     /// What leaves r4 as it is, and what writes it if it is free. What frees it waits for nothing else.
@@ -377,15 +403,32 @@ impl<'a, 'p> Order<'a, 'p> {
     }
 
     /// Live values more, or less, after an operation.
-    fn growth(&self, node: usize) -> i32 {
-        let accesses = self.accesses.get(node).map_or(&[][..], |accesses| accesses);
-        accesses
-            .iter()
-            .map(|&(reg, accesses)| {
-                let stays = self.lives.remaining[reg] > accesses;
-                i32::from(stays) - i32::from(self.lives.live[reg])
-            })
-            .sum()
+    fn growth_of(&self, node: usize) -> i8 {
+        let accesses = self.accesses[node].iter();
+        let growth = accesses.map(|&(reg, accesses)| {
+            let stays = self.lives.remaining[reg] > accesses;
+            i8::from(stays) - i8::from(self.lives.live[reg])
+        });
+        growth.sum()
+    }
+
+    /// Looks again what becomes of a register when the operations that use it are issued.
+    fn access(&mut self, reg: Reg, accesses: u32) {
+        let mut matters = false;
+        for _ in 0..accesses {
+            matters |= self.lives.access(reg);
+        }
+        if !matters {
+            return;
+        }
+        let users = &self.users[reg];
+        work::count(users.len());
+        for &user in users {
+            let node = (user as usize).wrapping_sub(self.piece.range.start);
+            if self.waiting.get(node) == Some(&0) && node < self.shares.len() {
+                self.growth[node] = self.growth_of(node);
+            }
+        }
     }
 
     fn issue(&mut self, node: usize, now: u32) {
@@ -394,6 +437,9 @@ impl<'a, 'p> Order<'a, 'p> {
         let ready = &mut self.ready[usize::from(self.piece.dag.writes_r4(node))];
         ready.by_height.remove((height, node), |(_, node)| issued[node]);
         ready.by_position.remove(node, |node| issued[node]);
+        if let Some(share) = self.shares.get(node) {
+            self.unitless -= usize::from(share.alu == 0);
+        }
         self.r4_ready.retain(|&mut other| other != node);
         self.switch = self.switch.filter(|&switch| switch != node);
         self.order.push(node);
@@ -403,56 +449,61 @@ impl<'a, 'p> Order<'a, 'p> {
         } else if self.reads_r4(node) {
             self.r4_readers -= 1;
         }
-        for &(reg, accesses) in self.accesses.get(node).into_iter().flatten() {
-            for _ in 0..accesses {
-                self.lives.access(reg);
-            }
+        let accesses = self.accesses;
+        for &(reg, accesses) in accesses.get(node).into_iter().flatten() {
+            self.access(reg, accesses);
         }
         let piece = self.piece;
         for edge in &piece.dag.successors[node] {
-            let (hard, soft) = &mut self.earliest[edge.to];
-            *hard = (*hard).max(now + edge.hard);
-            *soft = (*soft).max(now + edge.soft);
-            self.waiting[edge.to] -= 1;
-            if self.waiting[edge.to] == 0 {
-                self.make_ready(edge.to);
+            let (hard, soft) = &mut self.earliest[edge.to()];
+            *hard = (*hard).max(now + edge.hard());
+            *soft = (*soft).max(now + edge.soft());
+            self.waiting[edge.to()] -= 1;
+            if self.waiting[edge.to()] == 0 {
+                self.make_ready(edge.to());
             }
         }
     }
 }
 
-/// What one step has room for: an add, a mul, a signal, a stream word.
-#[derive(Default)]
-struct Units {
-    add: bool,
-    mul: bool,
-    moves: u32,
-    signal: bool,
-    uniform: bool,
+/// What operations take of a step: an add, a mul, a signal, a stream word.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    /// A bit per thing that a step has once.
+    once: u8,
+    /// Operations of the add or mul unit.
+    alu: u8,
+    reads_r4: bool,
 }
 
-impl Units {
-    fn has_room(&self, op: &Operation) -> bool {
-        let unit = match op.unit {
-            Unit::Add(_) => !self.add && u32::from(self.mul) + self.moves < 2,
-            Unit::Mul(_) => !self.mul && u32::from(self.add) + self.moves < 2,
-            Unit::Move => u32::from(self.add) + u32::from(self.mul) + self.moves < 2,
-            Unit::LoadImm(_) | Unit::StreamOffset => !self.add && !self.mul && self.moves == 0,
-            _ => true,
+impl Share {
+    const ADD: u8 = 1;
+    const MUL: u8 = 1 << 1;
+    const SIGNAL: u8 = 1 << 2;
+    const WORD: u8 = 1 << 3;
+    /// The add unit and the mul unit.
+    const UNITS: u8 = 2;
+
+    fn of(op: &Operation) -> Share {
+        let (units, alu) = match op.unit {
+            Unit::Add(_) => (Share::ADD, 1),
+            Unit::Mul(_) => (Share::MUL, 1),
+            Unit::Move => (0, 1),
+            Unit::LoadImm(_) | Unit::StreamOffset => (Share::ADD | Share::MUL, Share::UNITS),
+            _ => (0, 0),
         };
-        unit && !(self.signal && op.signal != Signal::None) && !(self.uniform && op.uniform().is_some())
+        let signal = if op.signal == Signal::None { 0 } else { Share::SIGNAL };
+        let word = if op.uniform().is_none() { 0 } else { Share::WORD };
+        let reads_r4 = op.src.iter().any(|operand| operand.src == Src::R4);
+        Share { once: units | signal | word, alu, reads_r4 }
     }
 
-    fn take(&mut self, op: &Operation) {
-        match op.unit {
-            Unit::Add(_) => self.add = true,
-            Unit::Mul(_) => self.mul = true,
-            Unit::Move => self.moves += 1,
-            Unit::LoadImm(_) | Unit::StreamOffset => (self.add, self.mul) = (true, true),
-            _ => {}
-        }
-        self.signal |= op.signal != Signal::None;
-        self.uniform |= op.uniform().is_some();
+    const fn leaves_room_for(self, other: &Share) -> bool {
+        self.once & other.once == 0 && self.alu + other.alu <= Share::UNITS
+    }
+
+    const fn with(self, other: &Share) -> Share {
+        Share { once: self.once | other.once, alu: self.alu + other.alu, reads_r4: false }
     }
 }
 

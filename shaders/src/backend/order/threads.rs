@@ -122,7 +122,7 @@ impl Levels {
                 }
             }
             for edge in &dag.successors[index] {
-                levels[edge.to] = levels[edge.to].max(level);
+                levels[edge.to()] = levels[edge.to()].max(level);
             }
         }
         levels

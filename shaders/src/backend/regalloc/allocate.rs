@@ -78,13 +78,14 @@ fn bits(mut set: u32) -> impl Iterator<Item = u8> {
 /// Where registers of the files are taken: per point a bit for each, file A in the low half.
 struct Files {
     taken: Vec<u64>,
-    /// The last point at which each was ever taken.
+    /// The last point at which each was ever taken, 0 for those of the set `idle`.
     last: [u32; 64],
+    idle: u64,
 }
 
 impl Files {
     fn new(points: usize) -> Files {
-        Files { taken: vec![0; points], last: [0; 64] }
+        Files { taken: vec![0; points], last: [0; 64], idle: !0 }
     }
 
     /// The registers that are taken somewhere in a range.
@@ -99,6 +100,21 @@ impl Files {
             self.taken[start as usize..=end as usize].iter_mut().for_each(|bits| *bits |= 1 << register);
             self.last[register] = end.max(self.last[register]);
         }
+        if self.last[register] > 0 {
+            self.idle &= !(1 << register);
+        }
+    }
+
+    /// Of some registers of a file, the one whose last value ended first, and when: the first of those that never had one, if there
+    /// are any. The last choice comes behind all others.
+    fn longest_idle(&self, free: u32, b: bool) -> Option<(bool, u32, u8)> {
+        let shift = 32 * u32::from(b);
+        let idle = (self.idle >> shift) as u32 & free & !(1 << LAST_CHOICE);
+        if idle != 0 {
+            return Some((false, 0, idle.trailing_zeros() as u8));
+        }
+        let last = &self.last[shift as usize..];
+        bits(free).map(|n| (n == LAST_CHOICE, last[usize::from(n)], n)).min()
     }
 
     fn free(&mut self, register: usize, range: &Range) {
@@ -302,9 +318,7 @@ impl<'a> Allocator<'a> {
         }
         let best_of = |b: bool| {
             let free = self.free_in(taken, b);
-            let last = &self.files.last[32 * usize::from(b)..];
-            let key = |n: u8| (n == LAST_CHOICE, last[usize::from(n)], n);
-            let (last_choice, last, n) = bits(free).map(key).min()?;
+            let (last_choice, last, n) = self.files.longest_idle(free, b)?;
             let loc = if b { Loc::B(n) } else { Loc::A(n) };
             Some(((self.partners_in(reg, b), free.count_zeros(), last_choice, last), loc))
         };

@@ -4,15 +4,15 @@
 //! next one is begun, both can share a register; without that, a loop would hold everything that it carries twice.
 
 use cranelift_entity::SecondaryMap;
+use smallvec::SmallVec;
 use vc4::qpu::{Cond, Pack, Unpack};
 
 use crate::backend::virt::{Dst, Operation, Places, Reg, Src, Unit, VirtProgram, segments};
 
 /// Positions at which registers are read and written.
-#[derive(Default)]
 struct Accesses {
-    reads: SecondaryMap<Reg, Vec<u32>>,
-    writes: SecondaryMap<Reg, Vec<u32>>,
+    reads: SecondaryMap<Reg, SmallVec<[u32; 4]>>,
+    writes: SecondaryMap<Reg, SmallVec<[u32; 4]>>,
 }
 
 /// Merges registers of ordered operations and removes the copies between them.
@@ -20,7 +20,7 @@ pub fn coalesce(program: &mut VirtProgram) {
     if !program.ops.iter().any(Operation::is_marker) {
         return;
     }
-    let mut accesses = Accesses::default();
+    let mut accesses = Accesses { reads: program.per_register(), writes: program.per_register() };
     for (index, op) in (0..).zip(&program.ops) {
         op.reads().for_each(|reg| accesses.reads[reg].push(index));
         op.writes().into_iter().for_each(|reg| accesses.writes[reg].push(index));

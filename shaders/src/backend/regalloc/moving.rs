@@ -8,6 +8,8 @@
 //! Ways that meet have to agree where values are: what is alive where a loop or an arm begins is brought back where it
 //! ends. The program that comes out has one register per place.
 
+use std::rc::Rc;
+
 use cranelift_entity::SecondaryMap;
 use vc4::qpu::{AddOp, Pack, Unpack};
 
@@ -85,7 +87,8 @@ fn registers(a: bool, b: bool) -> impl Iterator<Item = Loc> {
 
 impl<'a> Walk<'a> {
     fn new(program: &'a VirtProgram, still: Allocator<'a>) -> Self {
-        let mut moved = VirtProgram { ops: Vec::with_capacity(program.ops.len()), regs: Default::default() };
+        let mut moved = VirtProgram { words: Rc::clone(&program.words), ..VirtProgram::default() };
+        moved.ops.reserve(program.ops.len());
         let register = std::array::from_fn(|index| {
             moved.regs.push(RegInfo { fixed: Some(loc(index)), places: Places::ANY })
         });

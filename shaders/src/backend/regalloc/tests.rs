@@ -119,7 +119,7 @@ fn check(alive: usize, steps: &[Step], threads: Threads) {
             assert_eq!(expected, outcome(&done, |reg| place(reg).index()));
             // With the copies that were left out it is the program that was placed, wherever its registers are.
             let order: Vec<usize> = (0..done.ops.len()).collect();
-            let whole = VirtProgram { ops: idle.put_back(&done, &order), regs: done.regs.clone() };
+            let whole = done.with_ops(idle.put_back(&done, &order));
             assert_eq!(expected, outcome(&whole, EntityRef::index));
         }
         Err(BackendError::RegisterPressure { live, .. }) => {

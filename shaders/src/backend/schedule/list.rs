@@ -9,7 +9,7 @@ use vc4::qpu::Inst;
 use vc4::qpu::rules::SIGNAL_SLOTS;
 
 use super::flow::Flow;
-use super::pair::{Claims, combine, no_encoding};
+use super::pair::{Claims, Demand, combine, no_encoding};
 use super::slot::Slot;
 use crate::backend::dag::{Dag, Edge, Place};
 use crate::backend::regalloc::Assignment;
@@ -45,8 +45,10 @@ struct Piece {
     least: Vec<u32>,
     /// What each operation takes.
     claims: Vec<Claims>,
-    /// Instructions that these need at least.
-    instructions: usize,
+    /// The thread switches, in order.
+    switches: Vec<usize>,
+    /// What they take together.
+    demand: Demand,
 }
 
 impl Scheduler {
@@ -58,8 +60,9 @@ impl Scheduler {
             let dag = Dag::allocated(ops, threads, place);
             let least = dag.least_heights(ops);
             let claims = Claims::of_all(ops, &assignment);
-            let instructions = Claims::instructions(&claims);
-            Piece { range, dag, least, claims, instructions }
+            let demand = Demand::of(&claims);
+            let switches = (0..ops.len()).filter(|&op| ops[op].is_switch()).collect();
+            Piece { range, dag, least, claims, switches, demand }
         };
         let pieces = segments(&program.ops).into_iter().map(piece).collect();
         Scheduler { program, assignment, pieces }
@@ -67,7 +70,7 @@ impl Scheduler {
 
     /// Instructions without which it has no room, wherever its values are.
     pub fn instructions(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.instructions).sum()
+        self.pieces.iter().map(|piece| piece.demand.instructions()).sum()
     }
 
     /// Schedules it into at most `limit` instructions; `None` if it takes more. What lies on long ways to the end goes
@@ -100,6 +103,9 @@ impl Scheduler {
         issued: &mut Vec<usize>,
     ) -> Option<Vec<Slot>> {
         let ops = &self.program.ops[piece.range.clone()];
+        // Switches may come into instructions that are there already.
+        let mut demand = piece.demand;
+        piece.switches.iter().for_each(|&switch| demand.remove(&piece.claims[switch]));
         let mut list = List {
             ops,
             piece,
@@ -112,6 +118,8 @@ impl Scheduler {
             slots: Vec::with_capacity(ops.len()),
             issued,
             switched: 0,
+            switches: 0,
+            demand,
         };
         (0..ops.len()).filter(|&op| piece.dag.predecessors[op] == 0).for_each(|op| list.make_ready(op));
         if !list.run(limit) {
@@ -144,13 +152,30 @@ struct List<'a> {
     earliest: Vec<(u32, u32)>,
     /// Operations whose predecessors are issued, the best ones first. Allocation bounds them: what waits for nothing else
     /// has a register of its own or is next at its peripheral.
-    ready: Vec<usize>,
+    ready: Vec<Ready>,
     base: usize,
     slots: Vec<Slot>,
     /// The program's operations that were issued.
     issued: &'a mut Vec<usize>,
     /// The slot in which the last thread switch took effect.
     switched: usize,
+    /// Thread switches that were issued.
+    switches: usize,
+    /// What those of the other operations take together that were not.
+    demand: Demand,
+}
+
+/// An operation that may be issued; what is higher comes first, and of equals what comes first in the program.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Ready {
+    height: Reverse<u32>,
+    op: u32,
+}
+
+impl Ready {
+    const fn op(&self) -> usize {
+        self.op as usize
+    }
 }
 
 /// The instruction that is being put together.
@@ -187,19 +212,20 @@ impl Open {
 impl List<'_> {
     /// Fills the slots; `false` if there will be more than `limit` with those in front.
     fn run(&mut self, limit: usize) -> bool {
-        while let Some(&first) = self.ready.first() {
+        while let Some(first) = self.ready.first().map(Ready::op) {
             let now = self.slots.len() as u32;
-            if self.base + (now + self.piece.least[first]) as usize >= limit {
+            let left = self.demand.instructions().max(1 + self.piece.least[first] as usize);
+            if self.base + now as usize + left > limit {
                 return false;
             }
             let mut open = Open::default();
-            if let Some(switch) = self.ready.iter().copied().find(|&op| self.may_switch(op, now)) {
+            if let Some(switch) = self.next_switch(now) {
                 self.switch(switch, now, &mut open);
             }
             // The first one makes others ready that may share its instruction (distance 0).
             while let Some(op) = self.pick(now, &mut open) {
                 open.beside.extend(self.readers(op, now).map(|reader| (reader, op)));
-                self.issue(op, |edge| (now + edge.hard, now + edge.soft));
+                self.issue(op, |edge| (now + edge.hard(), now + edge.soft()));
             }
             if open.ops.is_empty() && self.ready.is_empty() {
                 break;
@@ -220,8 +246,10 @@ impl List<'_> {
         combine(&[op], claims, self.assignment).unwrap_or_else(|| no_encoding(op, self.assignment))
     }
 
-    fn may_switch(&self, op: usize, now: u32) -> bool {
-        self.ops[op].is_switch() && self.earliest[op].0 <= now
+    /// The next thread switch, if it may be issued.
+    fn next_switch(&self, now: u32) -> Option<usize> {
+        let next = self.piece.switches.get(self.switches).copied();
+        next.filter(|&op| self.waiting[op] == 0 && self.earliest[op].0 <= now)
     }
 
     /// A switch takes effect behind its two delay slots, which may be instructions that are there already.
@@ -235,6 +263,7 @@ impl List<'_> {
             now
         });
         self.switched = at + 1 + SIGNAL_SLOTS;
+        self.switches += 1;
         let effect = self.switched as u32;
         self.issue(op, |_| (effect, effect));
     }
@@ -243,7 +272,7 @@ impl List<'_> {
     fn readers(&self, copy: usize, now: u32) -> impl Iterator<Item = usize> {
         let copied = self.ops[copy].copied().is_some();
         let edges = self.piece.dag.successors[copy].iter().filter(move |_| copied);
-        edges.map(|edge| edge.to).filter(move |&to| {
+        edges.map(Edge::to).filter(move |&to| {
             let (least, best) = self.earliest[to];
             self.waiting[to] == 1 && least <= now && best <= now
         })
@@ -259,7 +288,8 @@ impl List<'_> {
             may_issue.then_some(best > now)
         };
         let mut some_stall = false;
-        let best = self.ready.iter().copied().find(|&op| {
+        let ready = || self.ready.iter().map(Ready::op);
+        let best = ready().find(|&op| {
             let stalls = stalls(op, open);
             some_stall |= stalls == Some(true);
             stalls == Some(false) && self.join(op, open)
@@ -269,7 +299,7 @@ impl List<'_> {
         if best.is_some() || !some_stall || !may_stall {
             return best;
         }
-        self.ready.iter().copied().find(|&op| stalls(op, open) == Some(true) && self.join(op, open))
+        ready().find(|&op| stalls(op, open) == Some(true) && self.join(op, open))
     }
 
     /// Adds an operation to those of `open` if they have an instruction together.
@@ -310,25 +340,28 @@ impl List<'_> {
     }
 
     fn make_ready(&mut self, op: usize) {
-        let key = |op: usize| (Reverse(self.height[op]), op);
-        let at = self.ready.partition_point(|&other| key(other) < key(op));
-        self.ready.insert(at, op);
+        let ready = Ready { height: Reverse(self.height[op]), op: op as u32 };
+        let at = self.ready.partition_point(|&other| other < ready);
+        self.ready.insert(at, ready);
     }
 
     /// Notes that `op` is issued, and from when on its successors may be and do not stall.
     fn issue(&mut self, op: usize, from: impl Fn(&Edge) -> (u32, u32)) {
-        let position = self.ready.iter().position(|&other| other == op).expect("it was ready");
+        let position = self.ready.iter().position(|other| other.op() == op).expect("it was ready");
         self.ready.remove(position);
         let piece = self.piece;
+        if !self.ops[op].is_switch() {
+            self.demand.remove(&piece.claims[op]);
+        }
         self.issued.push(piece.range.start + op);
         for edge in &piece.dag.successors[op] {
             let (least, best) = from(edge);
-            let (hard, soft) = &mut self.earliest[edge.to];
+            let (hard, soft) = &mut self.earliest[edge.to()];
             *hard = (*hard).max(least);
             *soft = (*soft).max(best);
-            self.waiting[edge.to] -= 1;
-            if self.waiting[edge.to] == 0 {
-                self.make_ready(edge.to);
+            self.waiting[edge.to()] -= 1;
+            if self.waiting[edge.to()] == 0 {
+                self.make_ready(edge.to());
             }
         }
     }

@@ -1,7 +1,6 @@
 //! One instruction out of one or two operations and a signal, if the word's fields allow it
 //! (qpu.md §2.1, §2.11, §5.1 rules 16–20).
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use vc4::qpu::{
     AddOp, AluInst, Inst, LoadImmInst, MulOp, Mux, Pack, Raddr, RaddrB, RegFile, Signal, SmallImm, Unpack,
@@ -9,8 +8,7 @@ use vc4::qpu::{
 };
 
 use crate::backend::regalloc::Assignment;
-use crate::backend::virt::{Dst, Loc, Operand, Operation, Reg, Src, Unit};
-use crate::binding::UniformSlot;
+use crate::backend::virt::{Dst, Loc, Operand, Operation, Reg, Src, StreamWord, Unit};
 
 /// What an operation takes of an instruction that has it once.
 #[derive(Clone, Copy)]
@@ -21,8 +19,8 @@ pub struct Claims {
     alu: u8,
     port_a: Option<Raddr>,
     port_b: Option<RaddrB>,
-    /// The word of the stream, by the first operation that takes an equal one.
-    word: Option<u32>,
+    /// The word of the stream.
+    word: Option<StreamWord>,
     /// It is a parameter of a lookup, which nobody shares.
     parameter: bool,
 }
@@ -36,38 +34,28 @@ impl Claims {
     const SIGNAL: u16 = 1 << 4;
     const ADD: u16 = 1 << 5;
     const MUL: u16 = 1 << 6;
+    /// Things that an instruction does once.
+    const KINDS: u16 = 7;
 
     /// What each of some operations takes.
     ///
     /// # Panics
     /// If operands of one are in each other's way: allocation puts copies between them.
     pub fn of_all(ops: &[Operation], assignment: &Assignment) -> Vec<Claims> {
-        let mut words: FxHashMap<UniformSlot, u32> = FxHashMap::default();
-        let of = |(index, op): (u32, &Operation)| {
-            let word = op.uniform().map(|slot| *words.entry(slot).or_insert(index));
-            Claims::of(op, word, assignment).unwrap_or_else(|| no_encoding(op, assignment))
+        let of = |op: &Operation| {
+            Claims::of(op, op.uniform(), assignment).unwrap_or_else(|| no_encoding(op, assignment))
         };
-        (0..).zip(ops).map(of).collect()
-    }
-
-    /// Instructions without which operations that take these have no room.
-    pub fn instructions(all: &[Claims]) -> usize {
-        let (mut alu, mut once) = (0, [0; u16::BITS as usize]);
-        for claims in all {
-            alu += usize::from(claims.alu);
-            once.iter_mut()
-                .enumerate()
-                .for_each(|(bit, count)| *count += usize::from(claims.once >> bit & 1));
-        }
-        once.into_iter().fold(alu.div_ceil(2), usize::max)
+        ops.iter().map(of).collect()
     }
 
     /// What an operation takes; `None` if its own operands are in each other's way.
-    fn of(op: &Operation, word: Option<u32>, assignment: &Assignment) -> Option<Claims> {
+    fn of(op: &Operation, word: Option<StreamWord>, assignment: &Assignment) -> Option<Claims> {
         let parameter = op.parameter.is_some();
         let mut claims = Claims { once: 0, alu: 1, port_a: None, port_b: None, word, parameter };
         match op.unit {
-            Unit::LoadImm(_) | Unit::StreamOffset => (claims.once, claims.alu) = (!0, 2),
+            Unit::LoadImm(_) | Unit::StreamOffset => {
+                (claims.once, claims.alu) = ((1 << Claims::KINDS) - 1, 2)
+            }
             Unit::Signal => claims.alu = 0,
             _ if mul_unit(op).is_none() => claims.once = Claims::ADD,
             _ if add_unit(op).is_none() => claims.once = Claims::MUL,
@@ -156,6 +144,44 @@ impl Claims {
     }
 }
 
+/// How often each thing is wanted that an instruction does once, or twice: what operations need at least.
+#[derive(Clone, Copy, Default)]
+pub struct Demand {
+    once: [u32; Claims::KINDS as usize],
+    alu: u32,
+}
+
+impl Demand {
+    /// Of operations that take these.
+    pub fn of(all: &[Claims]) -> Demand {
+        let mut demand = Demand::default();
+        for claims in all {
+            demand.alu += u32::from(claims.alu);
+            demand.count(claims, |count| *count += 1);
+        }
+        demand
+    }
+
+    /// Without an operation that takes these.
+    pub fn remove(&mut self, claims: &Claims) {
+        self.alu -= u32::from(claims.alu);
+        self.count(claims, |count| *count -= 1);
+    }
+
+    fn count(&mut self, claims: &Claims, change: impl Fn(&mut u32)) {
+        let mut once = claims.once;
+        while once != 0 {
+            change(&mut self.once[once.trailing_zeros() as usize]);
+            once &= once - 1;
+        }
+    }
+
+    /// Instructions without which there is no room.
+    pub fn instructions(&self) -> usize {
+        self.once.into_iter().fold(self.alu.div_ceil(2), u32::max) as usize
+    }
+}
+
 /// What selection and allocation rule out: an operation that no instruction performs.
 pub fn no_encoding(op: &Operation, assignment: &Assignment) -> ! {
     let places: Vec<(Reg, Option<Loc>)> =
@@ -176,22 +202,19 @@ pub fn combine(ops: &[&Operation], claims: &Claims, assignment: &Assignment) -> 
             _ => {}
         }
     }
-    let alu: SmallVec<[&Operation; 3]> = ops.iter().copied().filter(|op| op.unit != Unit::Signal).collect();
-    let arrangements: &[[Option<usize>; 2]] = match alu.len() {
-        0 => &[[None, None]],
-        1 => &[[Some(0), None], [None, Some(0)]],
-        2 => &[[Some(0), Some(1)], [Some(1), Some(0)]],
-        _ => return None,
-    };
-    for &[add, mul] in arrangements {
-        let halves = [add.map(|i| alu[i]), mul.map(|i| alu[i])];
-        for ws in [false, true] {
-            if let Some(inst) = Encoder::new(assignment, claims, ws).encode(ops, halves) {
-                return Some(inst);
-            }
-        }
+    let mut alu = ops.iter().copied().filter(|op| op.unit != Unit::Signal);
+    let (one, other) = (alu.next(), alu.next());
+    if alu.next().is_some() {
+        return None;
     }
-    None
+    [[one, other], [other, one]].into_iter().take(if one.is_none() { 1 } else { 2 }).find_map(|halves| {
+        let [add, mul] = halves;
+        if add.is_some_and(|op| add_unit(op).is_none()) || mul.is_some_and(|op| mul_unit(op).is_none()) {
+            return None;
+        }
+        let ways = [false, true].into_iter().filter(|&ws| may_write(halves, ws, assignment));
+        ways.map(|ws| Encoder::new(assignment, claims, ws)).find_map(|encoder| encoder.encode(ops, halves))
+    })
 }
 
 /// The add unit's way to do an operation.
@@ -228,6 +251,19 @@ fn destination(op: &Operation, assignment: &Assignment) -> Option<(Waddr, Option
         Dst::None => (Waddr::NOP, None),
         Dst::Port(waddr, file) => (waddr, file),
         Dst::Reg(reg) => assignment[reg]?.written_by()?,
+    })
+}
+
+/// The file that the add or the mul unit writes.
+const fn written_file(is_mul: bool, ws: bool) -> RegFile {
+    if is_mul == ws { RegFile::A } else { RegFile::B }
+}
+
+/// Whether both units write the files that they have to.
+fn may_write(halves: [Option<&Operation>; 2], ws: bool, assignment: &Assignment) -> bool {
+    [false, true].into_iter().zip(halves).all(|(is_mul, half)| {
+        let file = half.and_then(|op| destination(op, assignment)).and_then(|(_, file)| file);
+        file.is_none_or(|file| file == written_file(is_mul, ws))
     })
 }
 
@@ -385,7 +421,7 @@ impl<'a> Encoder<'a> {
             Some(operand) => self.mux(operand, reads_float)?,
             None => a,
         };
-        let file = if self.inst.ws { RegFile::B } else { RegFile::A };
+        let file = written_file(false, self.inst.ws);
         self.inst.waddr_add = self.write(op, file)?;
         (self.inst.op_add, self.inst.add_a, self.inst.add_b) = (add, a, b);
         self.inst.cond_add = op.cond;
@@ -405,7 +441,7 @@ impl<'a> Encoder<'a> {
             Some(operand) => self.mux(operand, reads_float)?,
             None => a,
         };
-        let file = if self.inst.ws { RegFile::A } else { RegFile::B };
+        let file = written_file(true, self.inst.ws);
         self.inst.waddr_mul = self.write(op, file)?;
         (self.inst.op_mul, self.inst.mul_a, self.inst.mul_b) = (mul, a, b);
         self.inst.cond_mul = op.cond;

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use vc4::qpu::{Inst, RaddrB, Signal, Waddr};
 
-use crate::binding::UniformSlot;
+use crate::backend::virt::StreamWord;
 
 /// An instruction and the operations in it, as indices into the program.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub enum Word {
     /// None: that of its operations is in a register.
     Kept,
     /// One for later instructions, beside operations that take none.
-    Other(UniformSlot),
+    Other(StreamWord),
 }
 
 impl Slot {

@@ -2,7 +2,7 @@
 //! several that take it or in front of them, and a register is free from there to the others; or an instruction in front of a
 //! constant's readers does nothing at all, and loads it. The stream gets shorter, and no instruction moves.
 
-use rustc_hash::FxHashMap;
+use cranelift_entity::SecondaryMap;
 use smallvec::SmallVec;
 use vc4::qpu::rules::{FILE_LATENCY, SIGNAL_SLOTS};
 use vc4::qpu::{
@@ -12,7 +12,7 @@ use vc4::qpu::{
 use super::pair;
 use super::slot::{Slot, Word};
 use crate::backend::regalloc::LAST_CHOICE;
-use crate::backend::virt::{Loc, Operation, Threads, Unit, VirtProgram};
+use crate::backend::virt::{Loc, Operation, StreamWord, Threads, Unit, VirtProgram};
 use crate::binding::UniformSlot;
 use crate::work;
 
@@ -26,32 +26,42 @@ const FAR: usize = 512;
 /// Instructions in front that are tried.
 const HOSTS: usize = 4;
 
+/// Instructions that read a word, in order.
+type Readers = SmallVec<[usize; 8]>;
+
 /// Keeps words of a scheduled program. Where there are branches, they all stay in the stream.
 pub fn keep(program: &VirtProgram, slots: &mut [Slot], threads: Threads) {
     if program.ops.iter().any(Operation::is_marker) {
         return;
     }
+    let is_constant = |word: StreamWord| matches!(program.words[word], UniformSlot::Const(_));
+    let mut readers = readers(program, slots);
+    readers.retain(|(word, readers)| readers.len() > 1 || is_constant(*word));
+    if readers.is_empty() {
+        return;
+    }
     let mut places = Places::of(slots, threads);
-    for (word, readers) in readers(program, slots) {
-        let is_constant = matches!(word, UniformSlot::Const(_));
+    for (word, readers) in readers {
+        let is_constant = is_constant(word);
         for (start, &first) in readers.iter().enumerate() {
             let near = &readers[start..readers.len().min(start + 1 + REACH)];
             let is_left = |&reader: &usize| reader - first <= FAR && slots[reader].word != Word::Kept;
-            let near: Vec<usize> = near.iter().copied().filter(is_left).collect();
+            let near: Readers = near.iter().copied().filter(is_left).collect();
             if near.first() != Some(&first) || near.len() < 2 && !is_constant {
                 continue;
             }
             if let Some(plan) = places.best(program, slots, word, &near) {
-                places.carry_out(slots, word, plan);
+                places.carry_out(program, slots, word, plan);
             }
         }
     }
 }
 
 /// The instructions that read each word as an operand, in order.
-fn readers(program: &VirtProgram, slots: &[Slot]) -> Vec<(UniformSlot, Vec<usize>)> {
-    let mut numbers: FxHashMap<UniformSlot, usize> = FxHashMap::default();
-    let mut readers: Vec<(UniformSlot, Vec<usize>)> = Vec::new();
+fn readers(program: &VirtProgram, slots: &[Slot]) -> Vec<(StreamWord, Readers)> {
+    let mut numbers: SecondaryMap<StreamWord, Option<usize>> = SecondaryMap::new();
+    numbers.resize(program.words.len());
+    let mut readers: Vec<(StreamWord, Readers)> = Vec::new();
     for (at, slot) in slots.iter().enumerate() {
         let ops = || slot.ops.iter().map(|&op| &program.ops[op]);
         // A constant that is moved alone takes no word.
@@ -60,8 +70,8 @@ fn readers(program: &VirtProgram, slots: &[Slot]) -> Vec<(UniformSlot, Vec<usize
         if is_copy || ops().any(is_bound) || port(&slot.inst).is_none() {
             continue;
         }
-        let number = *numbers.entry(word).or_insert_with(|| {
-            readers.push((word, Vec::new()));
+        let number = *numbers[word].get_or_insert_with(|| {
+            readers.push((word, Readers::new()));
             readers.len() - 1
         });
         readers[number].1.push(at);
@@ -155,7 +165,7 @@ impl Places {
         &self,
         program: &VirtProgram,
         slots: &[Slot],
-        word: UniformSlot,
+        word: StreamWord,
         readers: &[usize],
     ) -> Option<Plan> {
         let first = readers[0];
@@ -169,7 +179,7 @@ impl Places {
             .filter(|&at| readers.len() > 1 && takes_none(&slots[at]))
             .filter_map(|at| Some((at, copy_in_front(&slots[at].inst)?)))
             .take(HOSTS);
-        let is_constant = matches!(word, UniformSlot::Const(_));
+        let is_constant = matches!(program.words[word], UniformSlot::Const(_));
         let idle = before().find(|&at| is_constant && slots[at].inst == Inst::NOP).map(|at| (at, Host::Idle));
         let mut best: Option<Plan> = None;
         for (at, host) in beside.into_iter().chain(in_front).chain(idle) {
@@ -224,11 +234,11 @@ impl Places {
         Some(Plan { at, host, loc: first(places)?, served, cost: host.cost(in_front) })
     }
 
-    fn carry_out(&mut self, slots: &mut [Slot], word: UniformSlot, plan: Plan) {
+    fn carry_out(&mut self, program: &VirtProgram, slots: &mut [Slot], word: StreamWord, plan: Plan) {
         let Plan { at, host, loc, served, cost } = plan;
         let Some((waddr, file)) = loc.written_by() else { return };
         let slot = &mut slots[at];
-        slot.inst = match (host, word, slot.inst) {
+        slot.inst = match (host, program.words[word], slot.inst) {
             (Host::Idle, UniformSlot::Const(word), _) => Inst::LoadImm(LoadImmInst::word(waddr, file, word)),
             (Host::Copy { unit, from, .. }, _, Inst::Alu(alu)) => {
                 Inst::Alu(with_copy(alu, (unit, from), (waddr, file)))
@@ -469,19 +479,25 @@ mod tests {
             reg
         }
 
+        fn word(&mut self, slot: UniformSlot) -> Src {
+            Src::Uniform(self.0.word(slot))
+        }
+
         fn out(&mut self, reg: Reg) {
             self.0.ops.push(Operation::mov(Dst::Port(Waddr::VPM, None), Src::Reg(reg)));
         }
     }
 
-    const WORD: Src = Src::Uniform(UniformSlot::Push(0));
-    const CONSTANT: Src = Src::Uniform(UniformSlot::Const(0x3eaa_aaab));
+    const WORD: UniformSlot = UniformSlot::Push(0);
+    const OTHER: UniformSlot = UniformSlot::Push(4);
+    const CONSTANT: UniformSlot = UniformSlot::Const(0x3eaa_aaab);
 
     #[test]
     fn a_word_beside_whose_first_reader_a_unit_rests_is_taken_once() {
         let (mut ops, values) = Ops::new(1);
         let mut sum = values[0];
-        for word in [WORD, Src::Uniform(UniformSlot::Push(4)), WORD, WORD] {
+        for word in [WORD, OTHER, WORD, WORD] {
+            let word = ops.word(word);
             sum = ops.op(Unit::Add(AddOp::Fadd), &[Src::Reg(sum), word]);
         }
         ops.out(sum);
@@ -493,7 +509,8 @@ mod tests {
     fn an_instruction_that_waits_loads_a_constant() {
         let (mut ops, values) = Ops::new(1);
         ops.0.ops.push(Operation::mov(Dst::Port(Waddr::SFU_RECIP, None), Src::Reg(values[0])));
-        let product = ops.op(Unit::Mul(MulOp::Fmul), &[Src::R4, CONSTANT]);
+        let constant = ops.word(CONSTANT);
+        let product = ops.op(Unit::Mul(MulOp::Fmul), &[Src::R4, constant]);
         ops.out(product);
         let [plain, kept] = both(&ops.0);
         assert_eq!((plain.uniforms.len(), kept.uniforms.len()), (1, 0));
@@ -511,7 +528,7 @@ mod tests {
             let (mut ops, mut values) = Ops::new(alive);
             for (a, b, to, kind) in steps {
                 let value = |n: usize| Src::Reg(values[n % values.len()]);
-                let words = [WORD, CONSTANT, Src::Uniform(UniformSlot::Push(4)), Src::Uniform(UniformSlot::Const(77_777))];
+                let words = [WORD, CONSTANT, OTHER, UniformSlot::Const(77_777)].map(|slot| ops.word(slot));
                 let b = if b % 2 == 0 { value(b / 2) } else { words[b / 2] };
                 let unit = if kind % 2 == 0 { Unit::Add(AddOp::Fadd) } else { Unit::Mul(MulOp::Fmul) };
                 let made = match kind {

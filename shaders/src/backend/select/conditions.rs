@@ -2,7 +2,7 @@
 
 use vc4::qpu::{AddOp, Cond, Unpack, Waddr};
 
-use super::selector::{Selector, constant, not_lowered};
+use super::selector::{Selector, not_lowered};
 use crate::backend::error::BackendError;
 use crate::backend::virt::{Dst, Operation, Unit};
 use crate::ir::{Op, Value};
@@ -52,7 +52,7 @@ pub fn flags(s: &mut Selector<'_>, condition: Value) -> Result<Cond, BackendErro
     let op = s.op(condition);
     let args = s.args(condition);
     if let Op::ConstBool(truth) = op {
-        let mut zero = Operation::new(Unit::Add(AddOp::Or), Dst::None, &[constant(0), constant(0)]);
+        let mut zero = Operation::new(Unit::Add(AddOp::Or), Dst::None, &[s.constant(0); 2]);
         zero.sets_flags = true;
         s.push(zero);
         return Ok(if truth { Cond::Zs } else { Cond::Zc });

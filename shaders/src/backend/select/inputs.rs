@@ -71,13 +71,15 @@ pub fn vpm_read(s: &mut Selector<'_>, index: usize, total: usize, value: Option<
         // One set-up delivers so many vectors at most (qpu.md §4.9), the last one what is left.
         let count = Count::new((total - index) as u32).unwrap_or(Count::MAX);
         let setup = VpmRead { count, address: index as u8, ..Default::default() };
-        s.seq.push(vpm_setup(setup.bits(), RegFile::A));
+        let setup = vpm_setup(s, setup.bits(), RegFile::A);
+        s.seq.push(setup);
     }
     let dst = value.map_or(Dst::None, |value| Dst::Reg(s.reg_of(value)));
     s.push(Operation::mov(dst, Src::Port(Raddr::VPM, None)));
 }
 
 /// A stream word, so that it may share an instruction; where it does not, it becomes an immediate.
-pub fn vpm_setup(word: u32, file: RegFile) -> Operation {
-    Operation::mov(Dst::Port(Waddr::VPM_SETUP, Some(file)), Src::Uniform(UniformSlot::Const(word)))
+pub fn vpm_setup(s: &mut Selector<'_>, word: u32, file: RegFile) -> Operation {
+    let word = s.uniform_word(UniformSlot::Const(word));
+    Operation::mov(Dst::Port(Waddr::VPM_SETUP, Some(file)), word)
 }

@@ -62,7 +62,8 @@ fn reset_streams(program: &mut VirtProgram) {
         if resets {
             let offset = program.reg();
             program.ops.push(Operation::new(Unit::StreamOffset, Dst::Reg(offset), &[]));
-            let operands = [Src::Reg(offset).into(), Src::Uniform(UniformSlot::StreamAddress).into()];
+            let address = program.word(UniformSlot::StreamAddress);
+            let operands = [Src::Reg(offset).into(), Src::Uniform(address).into()];
             let reset = Dst::Port(Waddr::UNIF_ADDR, Some(RegFile::A));
             let reset = Operation::new(Unit::Add(AddOp::Add), reset, &operands);
             program.ops.push(Operation { ordered: true, ..reset });

@@ -59,7 +59,8 @@ pub fn select_inst(s: &mut Selector<'_>, inst: Inst) -> Result<(), BackendError>
                 // Before everything that this row's value needs there may stand other code.
                 let setup = VpmWrite { address: row as u8, ..Default::default() };
                 let at = s.seq.len() - 1;
-                s.seq.insert(at, vpm_setup(setup.bits(), RegFile::B));
+                let setup = vpm_setup(s, setup.bits(), RegFile::B);
+                s.seq.insert(at, setup);
             }
         }
         _ => {

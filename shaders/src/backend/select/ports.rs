@@ -2,12 +2,11 @@
 
 use vc4::qpu::{Raddr, RegFile, SmallImm};
 
-use crate::backend::virt::{Operation, Src};
-use crate::binding::UniformSlot;
+use crate::backend::virt::{Operation, Src, StreamWord};
 
 /// Ports of one operation while its operands are placed.
 pub struct Ports {
-    uniform: Option<UniformSlot>,
+    uniform: Option<StreamWord>,
     imm: Option<SmallImm>,
     /// A peripheral that only file A or B has.
     fixed_a: Option<Raddr>,

@@ -122,7 +122,7 @@ fn header_phis(s: &mut Selector<'_>, header: Block, back: Block) -> Vec<HeaderPh
     let mut phis = Vec::new();
     for &inst in &s.shader.blocks[header].insts {
         let data = &s.shader.insts[inst];
-        if data.op != Op::Phi || !s.live.contains(inst) {
+        if !data.op.is(Op::Phi) || !s.live.contains(inst) {
             continue;
         }
         let again = data.phi_blocks.iter().position(|&from| from == back);
@@ -202,7 +202,7 @@ fn merges(s: &mut Selector<'_>, guarded: &Region, join: Block) -> Result<Vec<Mer
     let mut merges = Vec::new();
     for &inst in &s.shader.blocks[join].insts {
         let data = &s.shader.insts[inst];
-        if data.op != Op::Phi || !s.live.contains(inst) {
+        if !data.op.is(Op::Phi) || !s.live.contains(inst) {
             continue;
         }
         let &[a, b] = &data.args[..] else { return Err(BackendError::ControlFlow) };

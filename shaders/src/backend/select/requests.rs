@@ -2,7 +2,7 @@
 
 use vc4::qpu::{AddOp, Signal, Waddr};
 
-use super::selector::{Selector, constant, not_lowered};
+use super::selector::{Selector, not_lowered};
 use crate::backend::error::BackendError;
 use crate::backend::virt::{Dst, Operand, Operation, Reg, Src, Unit};
 use crate::binding::{Descriptor, Lookup, UniformSlot};
@@ -19,13 +19,13 @@ pub fn tmu_parameter(s: &mut Selector<'_>, value: Value, waddr: Waddr, parameter
         Operation::mov(dst, operand)
     };
     for i in 0..op.src.len() {
-        if let Src::Uniform(slot) = op.src[i].src {
+        if let Src::Uniform(word) = op.src[i].src {
             let temp = s.program.reg();
-            s.seq.push(Operation::mov(Dst::Reg(temp), Src::Uniform(slot)));
+            s.seq.push(Operation::mov(Dst::Reg(temp), Src::Uniform(word)));
             op.src[i].src = Src::Reg(temp);
         }
     }
-    op.parameter = Some(parameter);
+    op.parameter = Some(s.program.word(parameter));
     s.push(op);
 }
 
@@ -79,9 +79,10 @@ fn clamp(s: &mut Selector<'_>, offset: Value, buffer: Descriptor, last: u32, cla
             Src::Reg(temp).into()
         }
     };
-    let limit = Src::Uniform(UniformSlot::UboLimit { buffer, last });
-    let max = Operation::new(Unit::Add(AddOp::Max), Dst::Reg(low), &[offset, constant(0)]);
-    let min = Operation::new(Unit::Add(AddOp::Min), Dst::Reg(clamped), &[Src::Reg(low).into(), limit.into()]);
+    let limit = s.uniform_word(UniformSlot::UboLimit { buffer, last });
+    let zero = s.constant(0);
+    let max = Operation::new(Unit::Add(AddOp::Max), Dst::Reg(low), &[offset, zero]);
+    let min = Operation::new(Unit::Add(AddOp::Min), Dst::Reg(clamped), &[Src::Reg(low).into(), limit]);
     s.push(Operation { ordered: true, ..max });
     s.push(Operation { ordered: true, ..min });
 }
@@ -111,11 +112,11 @@ pub fn direct(
         clamp(s, s.args(at)[0], clamped_for, last, reg);
         reg
     };
-    let base = Src::Uniform(UniformSlot::UboBase { buffer, offset });
+    let base = s.uniform_word(UniformSlot::UboBase { buffer, offset });
     let address = Operation::new(
         Unit::Add(AddOp::Add),
         Dst::Port(Waddr::TMU1_S, None),
-        &[Src::Reg(clamped).into(), base.into()],
+        &[Src::Reg(clamped).into(), base],
     );
     s.push(Operation { ordered: true, sample: Some(SampleBo::Ubo(buffer)), ..address });
     let reg = s.reg_of(result);

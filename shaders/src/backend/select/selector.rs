@@ -46,14 +46,14 @@ pub struct Selector<'a> {
 impl<'a> Selector<'a> {
     /// Of a shader of which nothing is selected yet.
     pub fn new(shader: &'a Shader) -> Self {
-        let mut selector = Selector {
+        Selector {
             shader,
             uniform: None,
-            uses: SecondaryMap::new(),
+            uses: shader.per_value(),
             live: EntitySet::new(),
             covered: EntitySet::new(),
-            regs: SecondaryMap::new(),
-            block_of: SecondaryMap::new(),
+            regs: shader.per_value(),
+            block_of: shader.per_inst(),
             current: None,
             kill: None,
             headers: EntitySet::new(),
@@ -65,11 +65,7 @@ impl<'a> Selector<'a> {
             not_in_r4: EntitySet::new(),
             payload_w: None,
             payload_z: None,
-        };
-        selector.uses.resize(shader.values.len());
-        selector.regs.resize(shader.values.len());
-        selector.block_of.resize(shader.insts.len());
-        selector
+        }
     }
 
     /// The operation that defines a value.
@@ -111,14 +107,27 @@ impl<'a> Selector<'a> {
     /// A value as an operand.
     pub fn operand(&mut self, value: Value) -> Operand {
         match self.op(value) {
-            Op::Const(word) => constant(word),
-            Op::Undef => constant(0),
-            Op::Uniform(slot) => Src::Uniform(slot).into(),
+            Op::Const(word) => self.constant(word),
+            Op::Undef => self.constant(0),
+            Op::Uniform(slot) => self.uniform_word(slot),
             Op::ElementNumber => Src::Port(Raddr::ELEM_QPU, Some(RegFile::A)).into(),
             Op::PixelX => Src::Port(Raddr::PIXEL_XY, Some(RegFile::A)).into(),
             Op::PixelY => Src::Port(Raddr::PIXEL_XY, Some(RegFile::B)).into(),
             Op::RevFlag => Src::Port(Raddr::MS_REV_FLAGS, Some(RegFile::B)).into(),
             _ => Src::Reg(self.reg_of(value)).into(),
+        }
+    }
+
+    /// A word of the stream as an operand.
+    pub fn uniform_word(&mut self, slot: UniformSlot) -> Operand {
+        Src::Uniform(self.program.word(slot)).into()
+    }
+
+    /// A constant as an operand: in the instruction if it fits, else of the stream.
+    pub fn constant(&mut self, word: u32) -> Operand {
+        match SmallImm::from_value(word) {
+            Some(imm) => Src::Imm(imm).into(),
+            None => self.uniform_word(UniformSlot::Const(word)),
         }
     }
 
@@ -234,12 +243,12 @@ impl<'a> Selector<'a> {
         }
         let reads_float = Operation::new(unit, dst, &[]).reads_float();
         let mut operands: SmallVec<[Operand; 2]> = match self.op(value) {
-            Op::FNeg => smallvec![constant(0), self.operand(args[0])],
+            Op::FNeg => smallvec![self.constant(0), self.operand(args[0])],
             Op::FAbs => smallvec![self.operand(args[0]); 2],
             // The shifter looks at five bits, so that counts from 16 on are small immediates, too.
             Op::Shl | Op::Shr | Op::Asr if self.shader.const_of(args[1]).is_some() => {
                 let count = self.shader.const_of(args[1]).unwrap_or_default();
-                smallvec![self.operand(args[0]), constant(five_bits(count))]
+                smallvec![self.operand(args[0]), self.constant(five_bits(count))]
             }
             _ => {
                 let fold = self.unpack_to_fold(args, reads_float);
@@ -358,14 +367,6 @@ impl<'a> Selector<'a> {
     pub fn flush(&mut self) {
         let line = self.line;
         self.program.ops.extend(self.seq.drain(..).rev().map(|op| Operation { line, ..op }));
-    }
-}
-
-/// A constant as an operand: in the word if it fits, else of the stream.
-pub fn constant(word: u32) -> Operand {
-    match SmallImm::from_value(word) {
-        Some(imm) => Src::Imm(imm).into(),
-        None => Src::Uniform(UniformSlot::Const(word)).into(),
     }
 }
 
