@@ -506,6 +506,11 @@ impl VirtProgram {
         table
     }
 
+    /// A list for each register.
+    pub fn lists<T: Default>(&self) -> PrimaryMap<Reg, T> {
+        self.regs.keys().map(|_| T::default()).collect()
+    }
+
     /// The same registers and words with other operations.
     pub fn with_ops(&self, ops: Vec<Operation>) -> VirtProgram {
         VirtProgram { ops, regs: self.regs.clone(), words: Rc::clone(&self.words) }

@@ -108,7 +108,7 @@ pub enum Node {
 }
 
 /// A shader in SSA form.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Shader {
     /// Pipeline stage.
     pub stage: Stage,
@@ -130,6 +130,30 @@ pub struct Shader {
     pub lines: Arc<[SourceLine]>,
     /// The line of instructions made from now on.
     pub line: LineId,
+}
+
+// Copies are made to be changed: derived, they would move all of their instructions for the first new one.
+impl Clone for Shader {
+    fn clone(&self) -> Shader {
+        Shader {
+            insts: with_room(&self.insts),
+            values: with_room(&self.values),
+            blocks: self.blocks.clone(),
+            body: self.body.clone(),
+            computed: self.computed.clone(),
+            lines: Arc::clone(&self.lines),
+            ..*self
+        }
+    }
+}
+
+/// A copy of a list with room for half as many entries more.
+fn with_room<K: EntityRef, V: Clone>(list: &PrimaryMap<K, V>) -> PrimaryMap<K, V> {
+    let mut copy = PrimaryMap::with_capacity(list.len() + list.len() / 2);
+    list.values().for_each(|value| {
+        copy.push(value.clone());
+    });
+    copy
 }
 
 impl Shader {

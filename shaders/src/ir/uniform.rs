@@ -3,7 +3,7 @@
 //! Elements share the program counter, so a value is uniform if what it is made of is; a loop that is left when no
 //! element is active runs as often for all of them. Phis are taken for uniform until something says otherwise.
 
-use cranelift_entity::{EntitySet, SecondaryMap};
+use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap};
 use smallvec::SmallVec;
 
 use super::entity::{Inst, Value};
@@ -20,7 +20,8 @@ impl Uniform {
     /// on in it.
     pub fn of(shader: &Shader) -> Uniform {
         let mut varying = EntitySet::new();
-        let mut users: SecondaryMap<Value, SmallVec<[Inst; 2]>> = shader.per_value();
+        let mut users: PrimaryMap<Value, SmallVec<[Inst; 2]>> =
+            shader.values.keys().map(|_| SmallVec::new()).collect();
         let mut work: Vec<Value> = Vec::new();
         for inst in shader.insts_in_order() {
             let data = &shader.insts[inst];

@@ -9,7 +9,7 @@
 
 use std::cmp::Reverse;
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
 use smallvec::SmallVec;
 
 use super::conflicts::{Assignment, find_conflicts, insert_copies};
@@ -129,7 +129,7 @@ pub struct Allocator<'a> {
     threads: Threads,
     pub ranges: SecondaryMap<Reg, Range>,
     /// Other registers that an operation reads together with this one.
-    pub partners: SecondaryMap<Reg, SmallVec<[Reg; 4]>>,
+    pub partners: PrimaryMap<Reg, SmallVec<[Reg; 4]>>,
     /// The register that this one is a copy of.
     pub copied_from: SecondaryMap<Reg, Option<Reg>>,
     pub assignment: Assignment,
@@ -158,7 +158,7 @@ impl<'a> Allocator<'a> {
             program,
             threads,
             ranges: ranges(program),
-            partners: program.per_register(),
+            partners: program.lists(),
             copied_from: program.per_register(),
             assignment: program.per_register(),
             files: Files::new(points),

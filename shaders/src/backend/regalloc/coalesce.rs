@@ -3,7 +3,7 @@
 //! Selection ends an iteration with copies of the next values. Where the old value was read for the last time before the
 //! next one is begun, both can share a register; without that, a loop would hold everything that it carries twice.
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{PrimaryMap, SecondaryMap};
 use smallvec::SmallVec;
 use vc4::qpu::{Cond, Pack, Unpack};
 
@@ -11,8 +11,8 @@ use crate::backend::virt::{Dst, Operation, Places, Reg, Src, Unit, VirtProgram, 
 
 /// Positions at which registers are read and written.
 struct Accesses {
-    reads: SecondaryMap<Reg, SmallVec<[u32; 4]>>,
-    writes: SecondaryMap<Reg, SmallVec<[u32; 4]>>,
+    reads: PrimaryMap<Reg, SmallVec<[u32; 4]>>,
+    writes: PrimaryMap<Reg, SmallVec<[u32; 4]>>,
 }
 
 /// Merges registers of ordered operations and removes the copies between them.
@@ -20,7 +20,7 @@ pub fn coalesce(program: &mut VirtProgram) {
     if !program.ops.iter().any(Operation::is_marker) {
         return;
     }
-    let mut accesses = Accesses { reads: program.per_register(), writes: program.per_register() };
+    let mut accesses = Accesses { reads: program.lists(), writes: program.lists() };
     for (index, op) in (0..).zip(&program.ops) {
         op.reads().for_each(|reg| accesses.reads[reg].push(index));
         op.writes().into_iter().for_each(|reg| accesses.writes[reg].push(index));

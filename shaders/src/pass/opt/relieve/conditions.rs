@@ -9,7 +9,7 @@ use crate::ir::{Block, Inst, InstData, Node, Op, Region, Shader, Type, Value};
 /// are set where they are looked at, so that until then it is what is compared that takes registers.
 pub fn split(shader: &mut Shader) {
     let counts = shader.use_counts();
-    let mut home: SecondaryMap<Value, Option<Block>> = SecondaryMap::new();
+    let mut home: SecondaryMap<Value, Option<Block>> = shader.per_value();
     for block in shader.blocks_in_order() {
         let mut insts: Vec<Inst> = Vec::new();
         for inst in std::mem::take(&mut shader.blocks[block].insts) {

@@ -70,6 +70,8 @@ impl Places {
         self.users.clear();
         self.uses = shader.use_counts();
         self.fixed.clear();
+        self.home.resize(shader.insts.len());
+        self.room.resize(shader.insts.len());
         for &block in blocks {
             for &inst in &shader.blocks[block].insts {
                 if self.home[inst].is_none() {

@@ -112,11 +112,11 @@ impl Plan {
         };
         plan.escaping.extend(live.behind(block));
         plan.repeatable = plan.repeatable(shader);
-        plan.is_cheap = plan
-            .insts
-            .iter()
-            .map(|&inst| plan.is_cheap(shader, places, inst, &mut SmallVec::new()))
-            .collect();
+        for at in 0..plan.insts.len() {
+            let is_cheap = plan.may_be_cheap(shader, places, at)
+                && plan.is_cheap(shader, places, plan.insts[at], &mut SmallVec::new());
+            plan.is_cheap.push(is_cheap);
+        }
         plan.sinks = plan.sinks(shader, places);
         plan.sticks = plan.insts.iter().map(|&inst| plan.sticks(shader, inst)).collect();
         plan
@@ -168,6 +168,12 @@ impl Plan {
         let mut repeatable = EntitySet::new();
         repeatable.extend(made.filter(|&value| !self.escaping.contains(value)));
         repeatable
+    }
+
+    /// Whether what makes an instruction's operands, which stands in front of it, is cheap in each case.
+    fn may_be_cheap(&self, shader: &Shader, places: &Places, at: usize) -> bool {
+        let mut args = shader.insts[self.insts[at]].args.iter();
+        args.all(|&arg| places.of(self, shader.values[arg].inst).is_none_or(|maker| self.is_cheap[maker]))
     }
 
     /// Adds an instruction and what makes its operands to `all`; whether they can be made again, and are few.
