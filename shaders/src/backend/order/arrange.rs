@@ -392,6 +392,7 @@ impl<'a, 'p> Order<'a, 'p> {
 
     /// What [`Order::relief`] goes by, as one number: it is compared more often than anything else.
     fn cost(&self, node: usize) -> i64 {
+        debug_assert!(self.accesses.get(node).is_none() || self.growth[node] == self.growth_of(node));
         let comes_later = self.r4_first && !self.reads_r4(node);
         i64::from(self.growth[node]) << 33 | i64::from(comes_later) << 32 | node as i64
     }

@@ -434,3 +434,28 @@ impl Pressure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Registers that never held a value are found without a look at the others, which changes nothing.
+        #[test]
+        fn the_register_that_is_idle_for_longest_is_the_first_of_such(
+            values in prop::collection::vec((0..64_usize, 0..90_u32, 0..10_u32), 0..80),
+            free in any::<u32>(),
+            b in any::<bool>(),
+        ) {
+            let mut files = Files::new(100);
+            for (register, start, length) in values {
+                files.take(register, &Range { start, end: start + length, ..Range::default() });
+            }
+            let last = |n: u8| files.last[usize::from(n) + if b { 32 } else { 0 }];
+            let first = bits(free).map(|n| (n == LAST_CHOICE, last(n), n)).min();
+            prop_assert_eq!(files.longest_idle(free, b), first);
+        }
+    }
+}

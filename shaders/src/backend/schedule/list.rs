@@ -76,6 +76,13 @@ impl Scheduler {
     /// Schedules it into at most `limit` instructions; `None` if it takes more. What lies on long ways to the end goes
     /// first; that says little about shared ports, so each `preference` but 0 shifts the priorities in its own way.
     pub fn schedule(&self, preference: u32, limit: usize) -> Option<Schedule> {
+        let schedule = self.within(preference, limit);
+        let length = |limit| self.within(preference, limit).map(|schedule| schedule.slots.len());
+        debug_assert!(schedule.is_some() || length(usize::MAX).is_none_or(|length| length > limit));
+        schedule
+    }
+
+    fn within(&self, preference: u32, limit: usize) -> Option<Schedule> {
         if self.instructions() > limit {
             return None;
         }

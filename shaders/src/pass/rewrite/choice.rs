@@ -52,18 +52,19 @@ fn is(b: &Builder<'_>, value: Value, constant: f32) -> bool {
 
 /// x + y of two terms of which one is zero in each element, or of a value and its distance from another one by a factor.
 pub fn sum(b: &mut Builder<'_>, x: Value, y: Value) -> Option<Value> {
-    if let (Some(a), Some(c)) = (Term::of(b, x), Term::of(b, y)) {
+    let (of_x, of_y) = (Term::of(b, x), Term::of(b, y));
+    if let (Some(a), Some(c)) = (&of_x, &of_y) {
         if a.condition == c.condition && a.when != c.when {
             let (yes, no) = if a.when { (a.value, c.value) } else { (c.value, a.value) };
             return Some(b.select(a.condition, yes, no));
         }
     }
-    moved(b, x, y).or_else(|| moved(b, y, x))
+    moved(b, x, of_y).or_else(|| moved(b, y, of_x))
 }
 
 /// `from` + (`to` - `from`) by a factor, which is `from` or `to`.
-fn moved(b: &mut Builder<'_>, from: Value, way: Value) -> Option<Value> {
-    let Term { condition, when, value } = Term::of(b, way).filter(|_| !b.exact)?;
+fn moved(b: &mut Builder<'_>, from: Value, way: Option<Term>) -> Option<Value> {
+    let Term { condition, when, value } = way.filter(|_| !b.exact)?;
     let to = match (b.shader.op(value), b.shader.args(value)) {
         (Op::FSub, &[to, start]) if start == from => to,
         _ => return None,

@@ -113,8 +113,10 @@ impl Plan {
         plan.escaping.extend(live.behind(block));
         plan.repeatable = plan.repeatable(shader);
         for at in 0..plan.insts.len() {
-            let is_cheap = plan.may_be_cheap(shader, places, at)
-                && plan.is_cheap(shader, places, plan.insts[at], &mut SmallVec::new());
+            let is_cheap = || plan.is_cheap(shader, places, plan.insts[at], &mut SmallVec::new());
+            let may_be_cheap = plan.may_be_cheap(shader, places, at);
+            debug_assert!(may_be_cheap || !is_cheap());
+            let is_cheap = may_be_cheap && is_cheap();
             plan.is_cheap.push(is_cheap);
         }
         plan.sinks = plan.sinks(shader, places);
