@@ -33,6 +33,7 @@ struct Resource(u32);
 impl Resource {
     const R5: Resource = Resource(0);
     const FLAGS: Resource = Resource(1);
+    // From 2 to 5 the queues of the TMUs.
     const VPM_READ: Resource = Resource(6);
     const VPM_WRITE: Resource = Resource(7);
     const TILE: Resource = Resource(8);
@@ -40,6 +41,7 @@ impl Resource {
     const STREAM: Resource = Resource(9);
     const R4: Resource = Resource::physical(Loc::R4);
 
+    /// How many there are in front of the registers, and where accumulators and virtual registers begin.
     const PERIPHERALS: u32 = 10;
     const ACCUMULATORS: u32 = Resource::physical(Loc::Acc(0)).0;
     const VIRTUAL: u32 = Resource::PERIPHERALS + Loc::COUNT as u32;

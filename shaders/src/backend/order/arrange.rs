@@ -40,8 +40,8 @@ pub struct Orders<'a> {
     users: PrimaryMap<Reg, SmallVec<[u32; 4]>>,
 }
 
-/// Uses that an operation makes of a register at the most, and a register may have left while it matters to others which ones
-/// those are.
+/// Uses that an operation makes of a register at the most. As long as a register has more of them left, one less changes nothing for
+/// the others.
 const MOST_USES: u32 = 3;
 
 type Accesses = SmallVec<[(Reg, u32); 3]>;

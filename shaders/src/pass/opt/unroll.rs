@@ -6,6 +6,7 @@
 
 use cranelift_entity::EntitySet;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::ir::eval::eval;
 use crate::ir::{
@@ -53,7 +54,7 @@ pub fn run(shader: &mut Shader) -> bool {
 struct Unroll<'a> {
     shader: &'a mut Shader,
     /// The blocks of the body; the tree is taken apart while the pass runs.
-    blocks: smallvec::SmallVec<[Block; 8]>,
+    blocks: SmallVec<[Block; 8]>,
     /// The conditions of its ifs.
     conditions: Vec<Value>,
     map: Replacements,
