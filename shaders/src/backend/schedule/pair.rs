@@ -61,24 +61,21 @@ impl Claims {
             _ if add_unit(op).is_none() => claims.once = Claims::MUL,
             _ => {}
         }
-        let port = op.port();
-        let writes = |test: fn(Waddr) -> bool| port.is_some_and(test);
-        for (bit, taken) in [
-            (
-                Claims::SHARED,
-                writes(|waddr| waddr.is_tmu() || waddr.is_tlb() || waddr.is_sfu())
-                    || op.r4_latency().is_some(),
-            ),
-            (
-                Claims::VPM,
-                writes(|waddr| waddr == Waddr::VPM || waddr == Waddr::VPM_SETUP) || op.reads_port(Raddr::VPM),
-            ),
-            (Claims::VARYING, op.reads_port(Raddr::VARYING)),
-            (Claims::FLAGS, op.sets_flags),
+        let mut take = |bit: u16, taken: bool| claims.once |= if taken { bit } else { 0 };
+        take(Claims::SHARED, op.r4_latency().is_some());
+        take(Claims::FLAGS, op.sets_flags);
+        take(Claims::SIGNAL, op.signal != Signal::None);
+        if let Some(waddr) = op.port() {
+            take(Claims::SHARED, waddr.is_tmu() || waddr.is_tlb() || waddr.is_sfu());
+            take(Claims::VPM, waddr == Waddr::VPM || waddr == Waddr::VPM_SETUP);
             // The kernel wants the address of the stream set without a signal (SHD-20).
-            (Claims::SIGNAL, op.signal != Signal::None || port == Some(Waddr::UNIF_ADDR)),
-        ] {
-            claims.once |= if taken { bit } else { 0 };
+            take(Claims::SIGNAL, waddr == Waddr::UNIF_ADDR);
+        }
+        for operand in op.src.iter() {
+            if let Src::Port(raddr, _) = operand.src {
+                take(Claims::VPM, raddr == Raddr::VPM);
+                take(Claims::VARYING, raddr == Raddr::VARYING);
+            }
         }
         if op.rotate != 0 {
             claims.claim_b(RaddrB::Imm(SmallImm::rotate(op.rotate)))?;

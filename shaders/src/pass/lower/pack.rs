@@ -10,8 +10,11 @@ const BYTES: [Unpack; 4] = [Unpack::Byte0, Unpack::Byte1, Unpack::Byte2, Unpack:
 
 /// Simplifies the operands of byte packs.
 pub fn run(shader: &mut Shader) {
+    if !shader.insts_in_order().into_iter().any(|inst| shader.insts[inst].op.is(Op::PackUnorm8x4)) {
+        return;
+    }
     let Ok(()) = rewrite(shader, |b, data| {
-        if data.op != Op::PackUnorm8x4 {
+        if !data.op.is(Op::PackUnorm8x4) {
             return Ok::<_, std::convert::Infallible>(Action::Keep);
         }
         let args: Vec<Value> = data.args.iter().map(|&arg| unclamped(b.shader, arg)).collect();

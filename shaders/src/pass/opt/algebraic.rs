@@ -215,14 +215,14 @@ fn same(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
 
 /// Laws about what the operands are made of.
 fn shape(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
-    let (negated_x, negated_y) = (under(b, Op::FNeg, x), under(b, Op::FNeg, y));
+    let negated = |b: &Builder<'_>| (under(b, Op::FNeg, x), under(b, Op::FNeg, y));
     match op {
         Op::FAdd | Op::FSub | Op::FMin | Op::FMax if is_strict(b) => difference_of_sum(b, op, x, y),
         Op::PackHalfFloats if !is_strict(b) => halves(b, x, y),
         Op::FAdd => negation::sum(b, x, y).or_else(|| choice::sum(b, x, y)),
         Op::FSub if float(b, x) == Some(0.0) => Some(b.fneg(y)),
         Op::FSub => negation::difference(b, x, y),
-        Op::FMul | Op::FDiv => match (negated_x, negated_y) {
+        Op::FMul | Op::FDiv => match negated(b) {
             (Some(x), Some(y)) => Some(b.op(op, &[x, y])),
             (Some(x), None) if x == y => opposite_square(b, op, x),
             (None, Some(y)) if x == y => opposite_square(b, op, x),
@@ -238,8 +238,9 @@ fn shape(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
             let (x, y) = magnitudes(b, x, y)?;
             Some(b.op(Op::Add(op), &[x, y]))
         }
-        Op::FEq | Op::FNe if negated_x.is_some() && negated_y.is_some() => {
-            Some(b.op(op, &[negated_x?, negated_y?]))
+        Op::FEq | Op::FNe if matches!(negated(b), (Some(_), Some(_))) => {
+            let (x, y) = negated(b);
+            Some(b.op(op, &[x?, y?]))
         }
         _ if op.opposite().is_some() => choice::comparison(b, op, x, y),
         _ => None,

@@ -85,9 +85,14 @@ fn operands(shader: &Shader, inst: Inst) -> SmallVec<[Value; 4]> {
 
 /// What equal instructions have in common; others rarely do.
 fn digest(shader: &Shader, inst: Inst) -> u64 {
+    let data = &shader.insts[inst];
     let mut hasher = FxHasher::default();
-    shader.insts[inst].op.hash(&mut hasher);
-    operands(shader, inst).hash(&mut hasher);
+    data.op.hash(&mut hasher);
+    match data.args[..] {
+        [x, y, ref rest @ ..] if y < x && data.op.commutes() => (y, x, rest).hash(&mut hasher),
+        [x, y, ref rest @ ..] => (x, y, rest).hash(&mut hasher),
+        ref args => args.hash(&mut hasher),
+    }
     hasher.finish()
 }
 

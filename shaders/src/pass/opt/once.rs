@@ -103,7 +103,11 @@ fn leaf(shader: &Shader, value: Value) -> Option<UniformSlot> {
 /// Makes divisions by what is shared multiplications by its reciprocal, which is shared, too: a division may be off by 2.5 units
 /// in the last place. Returns whether there are any.
 fn invert(shader: &mut Shader) -> bool {
-    let shared = shared(shader, &shader.insts_in_order());
+    let insts = shader.insts_in_order();
+    if !insts.iter().any(|&inst| shader.insts[inst].op.is(Op::FDiv)) {
+        return false;
+    }
+    let shared = shared(shader, &insts);
     let mut changed = false;
     let Ok(()) = rewrite(shader, |b, data| {
         if !data.op.is(Op::FDiv) || shared.contains(data.args[0]) || !shared.contains(data.args[1]) {
