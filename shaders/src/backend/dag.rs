@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntityRef, entity_impl};
 use smallvec::SmallVec;
 use vc4::qpu::{Cond, Raddr, RegFile, Signal, Waddr, rules};
 
@@ -145,14 +143,9 @@ pub struct Request {
 
 #[derive(Default)]
 struct History {
-    writer: PackedOption<Node>,
+    writer: Option<u32>,
     readers: SmallVec<[u32; 4]>,
 }
-
-/// An operation, by its index.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Node(u32);
-entity_impl!(Node);
 
 /// What operations of a piece have done with each resource. It is as large as the program, whose pieces may be many and short.
 pub struct Histories {
@@ -246,7 +239,7 @@ impl Dag {
         for (index, op) in ops.iter().enumerate() {
             dag.accesses_of(ops, index, &accesses(op, &place), histories);
         }
-        dag.last_flags = histories.of(Resource::FLAGS).writer.expand().map(EntityRef::index);
+        dag.last_flags = histories.of(Resource::FLAGS).writer.map(|writer| writer as usize);
         dag.queue_edges(threads);
         dag.measure(0..ops.len());
         dag
@@ -256,7 +249,7 @@ impl Dag {
         let op = &ops[index];
         for &resource in &of.reads {
             let history = histories.of(resource);
-            if let Some(writer) = history.writer.expand().map(EntityRef::index) {
+            if let Some(writer) = history.writer.map(|writer| writer as usize) {
                 self.edge(writer, index, data_latency(&ops[writer], resource, op));
                 if resource.is_transient() {
                     self.transients.push((writer, index));
@@ -268,7 +261,7 @@ impl Dag {
             let history = histories.of(resource);
             self.r4_writers[index] |= resource == Resource::R4;
             if resource == Resource::R4 && !self.r4_in_order && !op.is_switch() {
-                history.writer = Node::new(index).into();
+                history.writer = Some(index as u32);
                 history.readers.clear();
                 continue;
             }
@@ -277,7 +270,7 @@ impl Dag {
                     self.edge(reader, index, u32::from(op.is_switch()));
                 }
             }
-            if let Some(writer) = history.writer.expand().map(EntityRef::index) {
+            if let Some(writer) = history.writer.map(|writer| writer as usize) {
                 let hard = output_latency(&ops[writer], resource);
                 let soft = if resource == Resource::TILE && ops[writer].port() == Some(Waddr::TLB_Z) {
                     Z_TO_COLOR
@@ -286,7 +279,7 @@ impl Dag {
                 };
                 self.soft_edge(writer, index, hard, soft);
             }
-            history.writer = Node::new(index).into();
+            history.writer = Some(index as u32);
         }
     }
 

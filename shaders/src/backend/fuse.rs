@@ -7,6 +7,7 @@
 use cranelift_entity::SecondaryMap;
 use vc4::qpu::{Cond, Pack, Raddr, Unpack, Waddr};
 
+use super::bits::bits;
 use super::dag::{Request, channels, requests};
 use super::virt::{Dst, Operation, Reg, Src, Threads, Unit, VirtProgram};
 
@@ -118,8 +119,8 @@ fn fuse_writes(program: &mut VirtProgram, threads: Threads) {
     let mut accessed: [Option<usize>; u32::BITS as usize] = [None; u32::BITS as usize];
     let mut marker = 0;
     for index in 0..ops.len() {
-        let bits = channels(&ops[index]);
-        let last = set_bits(bits).filter_map(|bit| accessed[bit]).max();
+        let channels = channels(&ops[index]);
+        let last = bits(channels).filter_map(|channel| accessed[usize::from(channel)]).max();
         let producer = result_producer(ops, &uses, index).filter(|&producer| {
             last.is_none_or(|last| last <= producer) && marker <= producer && queues.allow(index, producer)
         });
@@ -130,21 +131,12 @@ fn fuse_writes(program: &mut VirtProgram, threads: Threads) {
             gone[index] = true;
         }
         let at = producer.unwrap_or(index);
-        set_bits(bits).for_each(|bit| accessed[bit] = Some(at));
+        bits(channels).for_each(|channel| accessed[usize::from(channel)] = Some(at));
         if ops[index].is_marker() {
             marker = index;
         }
     }
     remove(ops, &gone);
-}
-
-/// The numbers of the bits that are set.
-fn set_bits(mut bits: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lowest = (bits != 0).then(|| bits.trailing_zeros() as usize);
-        bits &= bits.wrapping_sub(1);
-        lowest
-    })
 }
 
 /// The TMU queues while requests move up.

@@ -4,6 +4,7 @@
 //! lets [`order::threads`] divide them, [`regalloc::coalesce`] merges what loops carry, [`regalloc`] places them, [`schedule`] pairs them
 //! into instructions, [`emit`] ends the program and lists its stream; `shortest` tries some ways through these.
 
+mod bits;
 pub mod check_regalloc;
 pub mod dag;
 pub mod emit;

@@ -37,18 +37,6 @@ pub struct StreamWords {
     numbers: FxHashMap<UniformSlot, StreamWord>,
 }
 
-impl StreamWords {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.slots.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.slots.is_empty()
-    }
-}
-
 impl Index<StreamWord> for StreamWords {
     type Output = UniformSlot;
 
@@ -503,6 +491,13 @@ impl VirtProgram {
     pub fn per_register<T: Clone + Default>(&self) -> SecondaryMap<Reg, T> {
         let mut table = SecondaryMap::with_capacity(self.regs.len());
         table.resize(self.regs.len());
+        table
+    }
+
+    /// A table with an entry for each stream word.
+    pub fn per_word<T: Clone + Default>(&self) -> SecondaryMap<StreamWord, T> {
+        let mut table = SecondaryMap::with_capacity(self.words.slots.len());
+        table.resize(self.words.slots.len());
         table
     }
 

@@ -16,6 +16,7 @@ use super::conflicts::{Assignment, find_conflicts, insert_copies};
 use super::idle::Idle;
 use super::ranges::{Points, Range, ranges};
 use super::split;
+use crate::backend::bits::bits;
 use crate::backend::error::BackendError;
 use crate::backend::virt::{Dst, Loc, Operation, Reg, Src, Threads, Unit, VirtProgram};
 use crate::ir::LineId;
@@ -64,15 +65,6 @@ fn file_index(loc: Loc) -> Option<usize> {
         Loc::B(n) => Some(32 + usize::from(n)),
         Loc::Acc(_) | Loc::R4 => None,
     }
-}
-
-/// The numbers of the bits that are set.
-fn bits(mut set: u32) -> impl Iterator<Item = u8> {
-    std::iter::from_fn(move || {
-        let lowest = (set != 0).then(|| set.trailing_zeros() as u8);
-        set &= set.wrapping_sub(1);
-        lowest
-    })
 }
 
 /// Where registers of the files are taken: per point a bit for each, file A in the low half.

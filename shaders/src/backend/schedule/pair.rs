@@ -7,6 +7,7 @@ use vc4::qpu::{
     Waddr,
 };
 
+use crate::backend::bits::bits;
 use crate::backend::regalloc::Assignment;
 use crate::backend::virt::{Dst, Loc, Operand, Operation, Reg, Src, StreamWord, Unit};
 
@@ -166,11 +167,7 @@ impl Demand {
     }
 
     fn count(&mut self, claims: &Claims, change: impl Fn(&mut u32)) {
-        let mut once = claims.once;
-        while once != 0 {
-            change(&mut self.once[once.trailing_zeros() as usize]);
-            once &= once - 1;
-        }
+        bits(claims.once.into()).for_each(|kind| change(&mut self.once[usize::from(kind)]));
     }
 
     /// Instructions without which there is no room.

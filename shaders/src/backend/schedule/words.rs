@@ -59,8 +59,7 @@ pub fn keep(program: &VirtProgram, slots: &mut [Slot], threads: Threads) {
 
 /// The instructions that read each word as an operand, in order.
 fn readers(program: &VirtProgram, slots: &[Slot]) -> Vec<(StreamWord, Readers)> {
-    let mut numbers: SecondaryMap<StreamWord, Option<usize>> = SecondaryMap::new();
-    numbers.resize(program.words.len());
+    let mut numbers: SecondaryMap<StreamWord, Option<usize>> = program.per_word();
     let mut readers: Vec<(StreamWord, Readers)> = Vec::new();
     for (at, slot) in slots.iter().enumerate() {
         let ops = || slot.ops.iter().map(|&op| &program.ops[op]);
