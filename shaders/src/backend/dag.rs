@@ -369,11 +369,12 @@ impl Dag {
     }
 
     /// Slots from each of `ops` to the end that correctness demands, in a graph whose edges follow their order. A switch
-    /// may have taken effect when it is issued.
+    /// may have taken effect when it is issued, and what reads a copy may share its instruction.
     pub fn least_heights(&self, ops: &[Operation]) -> Vec<u32> {
         let mut least = vec![0; ops.len()];
         for (index, op) in ops.iter().enumerate().rev() {
-            let distance = |edge: &Edge| if op.is_switch() { 0 } else { edge.hard() };
+            let is_shared = op.is_switch() || op.copied().is_some();
+            let distance = |edge: &Edge| if is_shared { 0 } else { edge.hard() };
             let ways = self.successors[index].iter().map(|edge| least[edge.to()] + distance(edge));
             least[index] = ways.max().unwrap_or(0);
         }

@@ -78,7 +78,10 @@ impl Scheduler {
     pub fn schedule(&self, preference: u32, limit: usize) -> Option<Schedule> {
         let schedule = self.within(preference, limit);
         let length = |limit| self.within(preference, limit).map(|schedule| schedule.slots.len());
-        debug_assert!(schedule.is_some() || length(usize::MAX).is_none_or(|length| length > limit));
+        debug_assert!(match &schedule {
+            Some(schedule) => length(schedule.slots.len()).is_some(),
+            None => length(usize::MAX).is_none_or(|length| length > limit),
+        });
         schedule
     }
 
