@@ -46,6 +46,7 @@ const COMMANDS: &[(&CStr, &[&CStr])] = &[
     (c"VK_KHR_external_memory_fd", &[c"vkGetMemoryFdKHR", c"vkGetMemoryFdPropertiesKHR"]),
     (c"VK_EXT_external_memory_dma_buf", &[]),
     (c"VK_EXT_memory_budget", &[]),
+    (c"VK_KHR_vulkan_memory_model", &[]),
     (
         c"VK_KHR_device_group",
         &[c"vkGetDeviceGroupPeerMemoryFeaturesKHR", c"vkCmdSetDeviceMaskKHR", c"vkCmdDispatchBaseKHR"],

@@ -300,16 +300,18 @@ fn what_1_2_requires_is_offered_and_enabled() {
         second.sampler_mirror_clamp_to_edge,
         second.draw_indirect_count,
         second.scalar_block_layout,
+        second.vulkan_memory_model,
+        second.vulkan_memory_model_device_scope,
+        second.vulkan_memory_model_availability_visibility_chains,
     ];
-    assert_eq!(required, [vk::TRUE; 11]);
+    assert_eq!(required, [vk::TRUE; 14]);
     let absent = [
         second.descriptor_indexing,
         second.buffer_device_address,
-        second.vulkan_memory_model,
         second.shader_float16,
         second.sampler_filter_minmax,
     ];
-    assert_eq!(absent, [vk::FALSE; 5]);
+    assert_eq!(absent, [vk::FALSE; 4]);
     // All that is offered can be enabled, and nothing else.
     let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
     (first.p_next, second.p_next) = (std::ptr::null_mut(), std::ptr::null_mut());

@@ -5,9 +5,10 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use support::{World, floats, ints, outcomes, texel, user};
-use vc4_shaders::ir::{BuiltinInput, Inst, Op, Output};
+use support::{World, floats, ints, outcomes, texel, user, words};
+use vc4_shaders::ir::{BuiltinInput, Inst, Op, Output, Stage};
 use vc4_shaders::program::Descriptor;
+use vc4_shaders::spirv::{StageSource, translate};
 
 mod flow {
     //! The functions of `flow.frag` in Rust.
@@ -415,4 +416,43 @@ fn what_is_invariant_takes_no_estimates() {
     };
     assert_eq!(relaxed("estimates.vert"), [true]);
     assert_eq!(relaxed("estimates_invariant.vert"), [false]);
+}
+
+/// A module that says how it orders accesses by the memory model of Vulkan 1.2.
+fn with_vulkan_memory_model(mut words: Vec<u32>) -> Vec<u32> {
+    let capability = [2 << 16 | spirv::Op::Capability as u32, spirv::Capability::VulkanMemoryModel as u32];
+    let first = |words: &[u32], op: spirv::Op| {
+        let mut at = 5;
+        while words[at] & 0xffff != op as u32 {
+            at += words[at] as usize >> 16;
+        }
+        at
+    };
+    let at = first(&words, spirv::Op::MemoryModel);
+    assert_eq!(words[at + 2], spirv::MemoryModel::GLSL450 as u32);
+    words[at + 2] = spirv::MemoryModel::Vulkan as u32;
+    words.splice(5..5, capability);
+    words
+}
+
+/// Stages that store nothing have nothing to order, whatever the model.
+#[test]
+fn the_memory_model_of_vulkan_makes_the_same_program() {
+    let modules = [
+        (Stage::Vertex, "memory.vert"),
+        (Stage::Fragment, "texture.frag"),
+        (Stage::Fragment, "indexing.frag"),
+        (Stage::Fragment, "flow.frag.opt"),
+        (Stage::Compute, "atomics.comp"),
+        (Stage::Compute, "images.comp"),
+    ];
+    for (stage, name) in modules {
+        let translated = |words: Vec<u32>| {
+            let source = StageSource { words: &words, entry: "main", specialization: &[] };
+            let shader = translate(&source, stage).unwrap_or_else(|error| panic!("{name}: {error}"));
+            shader.to_string()
+        };
+        let plain = words(name);
+        assert_eq!(translated(with_vulkan_memory_model(plain.clone())), translated(plain), "{name}");
+    }
 }

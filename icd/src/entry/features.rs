@@ -162,9 +162,9 @@ features! {
         buffer_device_address_multi_device: false,
     }
     PhysicalDeviceVulkanMemoryModelFeatures {
-        vulkan_memory_model: false,
-        vulkan_memory_model_device_scope: false,
-        vulkan_memory_model_availability_visibility_chains: false,
+        vulkan_memory_model: true,
+        vulkan_memory_model_device_scope: true,
+        vulkan_memory_model_availability_visibility_chains: true,
     }
     PhysicalDeviceVulkan12Features {
         sampler_mirror_clamp_to_edge: true,
@@ -208,9 +208,9 @@ features! {
         buffer_device_address: false,
         buffer_device_address_capture_replay: false,
         buffer_device_address_multi_device: false,
-        vulkan_memory_model: false,
-        vulkan_memory_model_device_scope: false,
-        vulkan_memory_model_availability_visibility_chains: false,
+        vulkan_memory_model: true,
+        vulkan_memory_model_device_scope: true,
+        vulkan_memory_model_availability_visibility_chains: true,
         shader_output_viewport_index: false,
         shader_output_layer: false,
         subgroup_broadcast_dynamic_id: true,

@@ -97,6 +97,8 @@ pub enum Extension {
     UniformBufferStandardLayout,
     /// VK_EXT_scalar_block_layout.
     ScalarBlockLayout,
+    /// VK_KHR_vulkan_memory_model.
+    VulkanMemoryModel,
     /// VK_EXT_memory_budget.
     MemoryBudget,
     /// VK_KHR_device_group_creation.
@@ -288,6 +290,8 @@ const ROWS: &[Row] = &[
         1,
     ),
     row(Extension::ScalarBlockLayout, Level::Device, ash::ext::scalar_block_layout::NAME, 1),
+    // Invocations that see each other's stores run on the CPU, whose memory is the same for all.
+    row(Extension::VulkanMemoryModel, Level::Device, ash::khr::vulkan_memory_model::NAME, 3),
     row(Extension::MemoryBudget, Level::Device, ash::ext::memory_budget::NAME, 1),
     row(Extension::DeviceGroupCreation, Level::Instance, ash::khr::device_group_creation::NAME, 1),
     // A group is one device.

@@ -92,6 +92,9 @@ impl Harness {
             let mut bytes = vk::PhysicalDeviceIndexTypeUint8FeaturesKHR::default().index_type_uint8(true);
             let mut zeros = vk::PhysicalDeviceZeroInitializeWorkgroupMemoryFeatures::default()
                 .shader_zero_initialize_workgroup_memory(true);
+            let mut order = vk::PhysicalDeviceVulkanMemoryModelFeatures::default()
+                .vulkan_memory_model(true)
+                .vulkan_memory_model_device_scope(true);
             let mut switches =
                 vk::PhysicalDeviceExtendedDynamicStateFeaturesEXT::default().extended_dynamic_state(true);
             let mut more_switches =
@@ -117,6 +120,7 @@ impl Harness {
                 ash::ext::extended_dynamic_state::NAME,
                 ash::ext::extended_dynamic_state2::NAME,
                 ash::khr::zero_initialize_workgroup_memory::NAME,
+                ash::khr::vulkan_memory_model::NAME,
                 ash::ext::custom_border_color::NAME,
                 ash::ext::depth_clip_enable::NAME,
                 ash::ext::provoking_vertex::NAME,
@@ -132,6 +136,7 @@ impl Harness {
                 .push_next(&mut rendering)
                 .push_next(&mut bytes)
                 .push_next(&mut zeros)
+                .push_next(&mut order)
                 .push_next(&mut switches)
                 .push_next(&mut more_switches)
                 .push_next(&mut borders)

@@ -5,7 +5,7 @@ pub mod decoration;
 pub mod function;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use spirv::{Capability, ExecutionMode, ExecutionModel, Op, StorageClass};
+use spirv::{Capability, ExecutionMode, ExecutionModel, MemoryModel, Op, StorageClass};
 
 use super::error::{Result, SpirvError};
 use super::types::{Ty, Types};
@@ -72,7 +72,7 @@ pub struct Module {
 
 const CAPABILITIES: &str = "Matrix, Shader, Sampled1D, Image1D, DerivativeControl, ImageQuery, ShaderLayer and ShaderViewportIndex (declaration only), \
     ClipDistance, CullDistance, DrawParameters, MultiView, DeviceGroup, GroupNonUniform with Vote, Arithmetic, Ballot, Shuffle, ShuffleRelative, \
-    Clustered and Quad, dynamic and non-uniform indexing of arrays of descriptors";
+    Clustered and Quad, VulkanMemoryModel with DeviceScope, dynamic and non-uniform indexing of arrays of descriptors";
 
 const EXECUTION_MODES: &str = "OriginUpperLeft, EarlyFragmentTests, DepthReplacing, DepthGreater, DepthLess, \
     DepthUnchanged; of compute shaders LocalSize and LocalSizeId";
@@ -122,6 +122,9 @@ const fn is_supported(capability: Capability) -> bool {
             | Capability::UniformTexelBufferArrayNonUniformIndexing
             | Capability::StorageTexelBufferArrayNonUniformIndexing
             | Capability::DemoteToHelperInvocation
+            // Invocations that see each other's stores are those of the compute engine, whose memory is the host's.
+            | Capability::VulkanMemoryModel
+            | Capability::VulkanMemoryModelDeviceScope
             | Capability::DrawParameters
             | Capability::MultiView
             | Capability::DeviceGroup
@@ -137,12 +140,13 @@ const fn is_supported(capability: Capability) -> bool {
 }
 
 /// Extensions that add nothing to what must be translated, or only what is translated anyway.
-const EXTENSIONS: [&str; 14] = [
+const EXTENSIONS: [&str; 15] = [
     "SPV_KHR_storage_buffer_storage_class",
     "SPV_KHR_non_semantic_info",
     "SPV_KHR_multiview",
     "SPV_KHR_device_group",
     "SPV_KHR_shader_draw_parameters",
+    "SPV_KHR_vulkan_memory_model",
     "SPV_KHR_no_integer_wrap_decoration",
     "SPV_KHR_terminate_invocation",
     "SPV_EXT_demote_to_helper_invocation",
@@ -222,9 +226,12 @@ impl Module {
             Op::MemoryModel => match inst.operands[..] {
                 [
                     Operand::AddressingModel(spirv::AddressingModel::Logical),
-                    Operand::MemoryModel(spirv::MemoryModel::GLSL450 | spirv::MemoryModel::Simple),
+                    Operand::MemoryModel(MemoryModel::GLSL450 | MemoryModel::Simple | MemoryModel::Vulkan),
                 ] => Ok(()),
-                _ => Err(inst.unsupported(format!("memory model {:?}", inst.operands), "Logical GLSL450")),
+                _ => Err(inst.unsupported(
+                    format!("memory model {:?}", inst.operands),
+                    "Logical, with GLSL450 or Vulkan",
+                )),
             },
             _ => Ok(()),
         }

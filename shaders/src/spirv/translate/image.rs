@@ -386,6 +386,11 @@ impl Extra {
             | ImageOperands::OFFSET
             | ImageOperands::CONST_OFFSETS
             | ImageOperands::SAMPLE
+            // Memory is the same for all who see each other's texels, and their order is that of fences.
+            | ImageOperands::MAKE_TEXEL_AVAILABLE
+            | ImageOperands::MAKE_TEXEL_VISIBLE
+            | ImageOperands::NON_PRIVATE_TEXEL
+            | ImageOperands::VOLATILE_TEXEL
             // The format says it, too.
             | ImageOperands::SIGN_EXTEND
             | ImageOperands::ZERO_EXTEND;

@@ -6,6 +6,7 @@ mod between;
 mod buffers;
 mod case;
 mod images;
+mod order;
 mod pictures;
 mod resource;
 mod sampling;
@@ -35,8 +36,7 @@ pub const SEQUENCES: [(&str, Sequence); 4] = [
 
 /// Every kernel.
 pub fn all() -> Vec<Case> {
-    [arrays::all(), buffers::all(), images::all(), sampling::all(), pictures::all(), subgroups::all()]
-        .into_iter()
-        .flatten()
-        .collect()
+    let cases =
+        [arrays::all(), buffers::all(), images::all(), order::all(), sampling::all(), pictures::all()];
+    cases.into_iter().flatten().chain(subgroups::all()).collect()
 }
