@@ -88,7 +88,12 @@ pub fn lower(shader: &mut Shader, state: &PipelineState) {
     step(shader, "lower_ubo", lower::ubo::run);
     // Lookups have brought words of their own: sizes of textures.
     once(shader, state);
-    step(shader, "lower_int", lower::int::run);
+    let mut divides = false;
+    step(shader, "lower_int", |shader| divides = lower::int::run(shader));
+    if divides {
+        // Their reciprocals may be the same for all.
+        once(shader, state);
+    }
     // Behind what makes colours, in front of what makes sequences of one operation.
     step(shader, "opt_precision", opt::precision::run);
     step(shader, "lower_float", lower::float::run);

@@ -3,4 +3,5 @@
 pub mod live;
 pub mod outputs;
 pub mod range;
+pub mod span;
 pub mod uses;

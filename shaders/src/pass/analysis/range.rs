@@ -68,7 +68,8 @@ impl Range {
         self.low >= 0.0
     }
 
-    fn follow(shader: &Shader, value: Value, depth: u32) -> Range {
+    /// The same, as far as so many steps tell.
+    pub(super) fn follow(shader: &Shader, value: Value, depth: u32) -> Range {
         let Some(depth) = depth.checked_sub(1) else { return Range::ALL };
         Self::by(shader, value, |arg| Self::follow(shader, arg, depth))
     }

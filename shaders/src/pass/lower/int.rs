@@ -3,30 +3,35 @@
 
 use vc4::qpu::MulOp;
 
+use super::division::{self, Signed};
 use crate::ir::{Builder, InstData, Op, Shader, Value};
-use crate::pass::rewrite::emitter::recip;
+use crate::pass::analysis::span::Span;
 use crate::pass::rewrite::{Action, rewrite};
 
 /// Bits that `mul24` reads of each factor.
 const MUL24_BITS: u32 = 24;
 
-/// Replaces integer operations by sequences of machine operations.
-pub fn run(shader: &mut Shader) {
+/// Replaces integer operations by sequences of machine operations, and divisions by what takes reciprocals of floats. Returns
+/// whether there were any.
+pub fn run(shader: &mut Shader) -> bool {
+    let mut divides = false;
     let Ok(()) = rewrite(shader, |b, data| {
+        divides |= matches!(data.op, Op::UDiv | Op::UMod | Op::SDiv | Op::SRem | Op::SMod);
         let value = lower(b, data);
         Ok::<_, std::convert::Infallible>(value.map_or(Action::Keep, Action::with))
     });
+    divides
 }
 
 fn lower(b: &mut Builder, data: &InstData) -> Option<Value> {
     let arg = |n: usize| data.args[n];
     Some(match data.op {
         Op::IMul => multiply(b, arg(0), arg(1)),
-        Op::UDiv => divide(b, arg(0), arg(1)).0,
-        Op::UMod => divide(b, arg(0), arg(1)).1,
-        Op::SDiv => signed_divide(b, arg(0), arg(1), Signed::Quotient),
-        Op::SRem => signed_divide(b, arg(0), arg(1), Signed::Remainder),
-        Op::SMod => signed_divide(b, arg(0), arg(1), Signed::Modulo),
+        Op::UDiv => division::unsigned(b, arg(0), arg(1)).0,
+        Op::UMod => division::unsigned(b, arg(0), arg(1)).1,
+        Op::SDiv => division::signed(b, arg(0), arg(1), Signed::Quotient),
+        Op::SRem => division::signed(b, arg(0), arg(1), Signed::Remainder),
+        Op::SMod => division::signed(b, arg(0), arg(1), Signed::Modulo),
         Op::UMin => {
             let below = b.op(Op::ULt, &[arg(0), arg(1)]);
             b.select(below, arg(0), arg(1))
@@ -41,46 +46,19 @@ fn lower(b: &mut Builder, data: &InstData) -> Option<Value> {
     })
 }
 
-/// An upper bound of the significant bits of a word.
-fn bits(shader: &Shader, value: Value, depth: u32) -> u32 {
-    if depth == 0 {
-        return 32;
-    }
-    let args = shader.args(value);
-    let of = |n: usize| bits(shader, args[n], depth - 1);
-    match shader.op(value) {
-        Op::Const(word) => 32 - word.leading_zeros(),
-        Op::And => of(0).min(of(1)),
-        Op::Or | Op::Xor => of(0).max(of(1)),
-        Op::IAdd => (of(0).max(of(1)) + 1).min(32),
-        Op::Shr => match shader.const_of(args[1]) {
-            Some(count) => of(0).saturating_sub(count & 31),
-            None => of(0),
-        },
-        Op::Shl => match shader.const_of(args[1]) {
-            Some(count) => (of(0) + (count & 31)).min(32),
-            None => 32,
-        },
-        Op::Select => bits(shader, args[1], depth - 1).max(bits(shader, args[2], depth - 1)),
-        Op::UnpackInt(unpack) if unpack.code() >= 4 => 8,
-        Op::Clz => 6,
-        Op::RevFlag => 1,
-        Op::ElementNumber => 4,
-        Op::PixelX | Op::PixelY => 11,
-        Op::PayloadZ => 24,
-        Op::Mul(MulOp::Mul24) => (of(0).min(MUL24_BITS) + of(1).min(MUL24_BITS)).min(32),
-        _ => 32,
-    }
+/// The low word of a product.
+fn multiply(b: &mut Builder, x: Value, y: Value) -> Value {
+    let bits = [x, y].map(|factor| Span::of(b.shader, factor).bits());
+    multiply_of(b, [x, y], bits)
 }
 
-/// The low word of a product. With a = ah·2^24 + al: al·bl + ((ah·bl + al·bh) << 24).
-fn multiply(b: &mut Builder, x: Value, y: Value) -> Value {
-    const DEPTH: u32 = 8;
+/// The low word of a product of factors with so many bits. With a = ah·2^24 + al: al·bl + ((ah·bl + al·bh) << 24).
+pub(super) fn multiply_of(b: &mut Builder, [x, y]: [Value; 2], [x_bits, y_bits]: [u32; 2]) -> Value {
     let product = b.op(Op::Mul(MulOp::Mul24), &[x, y]);
     let shift = b.word(MUL24_BITS);
     let mut cross: Option<Value> = None;
-    for (value, other) in [(x, y), (y, x)] {
-        if bits(b.shader, value, DEPTH) <= MUL24_BITS {
+    for (value, other, bits) in [(x, y, x_bits), (y, x, y_bits)] {
+        if bits <= MUL24_BITS {
             continue;
         }
         let high = b.op(Op::Shr, &[value, shift]);
@@ -99,84 +77,8 @@ fn multiply(b: &mut Builder, x: Value, y: Value) -> Value {
     }
 }
 
-/// Unsigned quotient and remainder.
-///
-/// The first estimate from floats, a little too small by construction, leaves a remainder of at most about
-/// 2^-20 of the dividend; the second estimate is exact to one, which a comparison repairs.
-fn divide(b: &mut Builder, dividend: Value, divisor: Value) -> (Value, Value) {
-    let float = unsigned_to_float(b, divisor);
-    let inverse = recip(b, float);
-    // Subtracting four units in the last place keeps every estimate at or below the quotient.
-    let four = b.word(4);
-    let inverse = b.op(Op::ISub, &[inverse, four]);
-    let first = estimate(b, dividend, inverse);
-    let back = multiply(b, first, divisor);
-    let rest = b.op(Op::ISub, &[dividend, back]);
-    let second = estimate(b, rest, inverse);
-    let back = multiply(b, second, divisor);
-    let rest = b.op(Op::ISub, &[rest, back]);
-    let quotient = b.op(Op::IAdd, &[first, second]);
-    let one = b.word(1);
-    let short = b.op(Op::ULe, &[divisor, rest]);
-    let more = b.op(Op::IAdd, &[quotient, one]);
-    let less = b.op(Op::ISub, &[rest, divisor]);
-    (b.select(short, more, quotient), b.select(short, less, rest))
-}
-
-fn estimate(b: &mut Builder, dividend: Value, inverse: Value) -> Value {
-    let float = unsigned_to_float(b, dividend);
-    let quotient = b.op(Op::FMul, &[float, inverse]);
-    float_to_unsigned(b, quotient)
-}
-
-/// Which result of a signed division.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Signed {
-    Quotient,
-    /// With the sign of the dividend.
-    Remainder,
-    /// With the sign of the divisor.
-    Modulo,
-}
-
-fn signed_divide(b: &mut Builder, dividend: Value, divisor: Value, what: Signed) -> Value {
-    let (dividend_sign, divisor_sign) = (sign_mask(b, dividend), sign_mask(b, divisor));
-    let magnitude = negate_where(b, dividend, dividend_sign);
-    let divisor_magnitude = negate_where(b, divisor, divisor_sign);
-    let (quotient, remainder) = divide(b, magnitude, divisor_magnitude);
-    match what {
-        Signed::Quotient => {
-            let sign = b.op(Op::Xor, &[dividend_sign, divisor_sign]);
-            negate_where(b, quotient, sign)
-        }
-        Signed::Remainder => negate_where(b, remainder, dividend_sign),
-        Signed::Modulo => {
-            let remainder = negate_where(b, remainder, dividend_sign);
-            let zero = b.word(0);
-            let differs = b.op(Op::Xor, &[remainder, divisor]);
-            let differs = b.op(Op::SLt, &[differs, zero]);
-            let moved = b.op(Op::IAdd, &[remainder, divisor]);
-            let moved = b.select(differs, moved, remainder);
-            let none = b.op(Op::IEq, &[remainder, zero]);
-            b.select(none, zero, moved)
-        }
-    }
-}
-
-/// All ones for negative words, else zero.
-fn sign_mask(b: &mut Builder, word: Value) -> Value {
-    let shift = b.word(31);
-    b.op(Op::Asr, &[word, shift])
-}
-
-/// -word where the mask is all ones: (word ^ mask) - mask.
-fn negate_where(b: &mut Builder, word: Value, mask: Value) -> Value {
-    let flipped = b.op(Op::Xor, &[word, mask]);
-    b.op(Op::ISub, &[flipped, mask])
-}
-
 /// `ftoi` is signed: from 2^31 on, 2^31 is taken off and put back as the top bit.
-fn float_to_unsigned(b: &mut Builder, x: Value) -> Value {
+pub(super) fn float_to_unsigned(b: &mut Builder, x: Value) -> Value {
     let half_range = b.float(2_147_483_648.0);
     let top = b.word(0x8000_0000);
     let small = b.op(Op::FToS, &[x]);
@@ -188,10 +90,9 @@ fn float_to_unsigned(b: &mut Builder, x: Value) -> Value {
 }
 
 /// `itof` is signed: words with the top bit are halved first, which only drops a bit that truncation drops.
-fn unsigned_to_float(b: &mut Builder, x: Value) -> Value {
-    const DEPTH: u32 = 8;
+pub(super) fn unsigned_to_float(b: &mut Builder, x: Value) -> Value {
     let plain = b.op(Op::SToF, &[x]);
-    if bits(b.shader, x, DEPTH) < 32 {
+    if Span::of(b.shader, x).is_positive() {
         return plain;
     }
     let (zero, one) = (b.word(0), b.word(1));

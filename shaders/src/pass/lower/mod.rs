@@ -7,6 +7,7 @@ pub mod control;
 mod corners;
 mod depth;
 pub mod distances;
+mod division;
 mod error;
 pub mod float;
 pub mod inputs;

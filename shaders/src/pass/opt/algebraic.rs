@@ -9,6 +9,7 @@ use vc4::qpu::{AddOp, Unpack};
 
 use crate::ir::{Builder, InstData, Op, Shader, Stage, Type, Value};
 use crate::pass::analysis::range::Range;
+use crate::pass::analysis::span::Span;
 use crate::pass::rewrite::{Action, rewrite};
 use crate::pass::rewrite::{choice, negation};
 
@@ -89,11 +90,23 @@ fn opposite(b: &mut Builder<'_>, comparison: Value) -> Option<Value> {
 }
 
 fn binary(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
+    if let Some(truth) = known(b, op, x, y) {
+        return Some(b.truth(truth));
+    }
     // A constant first operand of a commutative operation is looked at as the second.
     if op.commutes() && word(b, x).is_some() && word(b, y).is_none() {
         return constant(b, op, y, x).or_else(|| shape(b, op, y, x));
     }
     constant(b, op, x, y).or_else(|| same(b, op, x, y)).or_else(|| shape(b, op, x, y))
+}
+
+/// The outcome of a comparison with a constant that the bounds of the other word tell.
+fn known(b: &Builder<'_>, op: Op, x: Value, y: Value) -> Option<bool> {
+    let compares = matches!(op, Op::IEq | Op::INe | Op::SLt | Op::SLe | Op::ULt | Op::ULe);
+    if !compares || word(b, x).is_some() == word(b, y).is_some() {
+        return None;
+    }
+    Span::compare(op, Span::near(b.shader, x), Span::near(b.shader, y))
 }
 
 /// Laws with a constant second operand.
@@ -229,6 +242,8 @@ fn shape(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
             (None, None) if x == y && op == Op::FMul && !is_strict(b) => square(b, x),
             _ => None,
         },
+        Op::ISub => remainder(b, x, y),
+        Op::SRem | Op::SMod => remainder_on_the_side_of_the_divisor(b, x, y),
         Op::BAnd | Op::BOr => {
             let contrary = under(b, Op::BNot, x) == Some(y) || under(b, Op::BNot, y) == Some(x);
             contrary.then(|| b.truth(op == Op::BOr))
@@ -245,6 +260,38 @@ fn shape(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
         _ if op.opposite().is_some() => choice::comparison(b, op, x, y),
         _ => None,
     }
+}
+
+/// x - (x / y) · y.
+fn remainder(b: &mut Builder<'_>, x: Value, product: Value) -> Option<Value> {
+    let (Op::IMul, &[p, q]) = (b.shader.op(product), b.shader.args(product)) else { return None };
+    [(p, q), (q, p)].into_iter().find_map(|(quotient, divisor)| {
+        let op = match b.shader.op(quotient) {
+            Op::SDiv => Op::SRem,
+            Op::UDiv => Op::UMod,
+            _ => return None,
+        };
+        (b.shader.args(quotient) == [x, divisor]).then(|| b.op(op, &[x, divisor]))
+    })
+}
+
+/// ((x % y) + y) % y with a y that is positive: of a remainder that has the sign of x the one that has none.
+fn remainder_on_the_side_of_the_divisor(b: &mut Builder<'_>, sum: Value, divisor: Value) -> Option<Value> {
+    let (Op::IAdd, &[p, q]) = (b.shader.op(sum), b.shader.args(sum)) else { return None };
+    let remainder = match (p == divisor, q == divisor) {
+        (false, true) => p,
+        (true, false) => q,
+        _ => return None,
+    };
+    let is_remainder = matches!(b.shader.op(remainder), Op::SRem | Op::SMod);
+    let Span { low, high } = Span::of(b.shader, divisor);
+    // So that the sum is no number too large.
+    if !is_remainder || b.shader.args(remainder)[1] != divisor || low <= 0 || high > 1 << 30 {
+        return None;
+    }
+    let zero = b.word(0);
+    let negative = b.op(Op::SLt, &[remainder, zero]);
+    Some(b.select(negative, sum, remainder))
 }
 
 /// Halves that were halves before keep their bits. The ALU would make those that are denormal numbers 0.
