@@ -6,6 +6,7 @@ use vc4_shaders::ir::interp::{Environment, run};
 use vc4_shaders::ir::verify::verify;
 use vc4_shaders::ir::{Builder, Interpolation, Op, Output, Shader, Stage, Value};
 use vc4_shaders::pass;
+use vc4_shaders::program::Descriptor;
 use vc4_shaders::state::PipelineState;
 
 const DIVISIONS: [Op; 5] = [Op::UDiv, Op::UMod, Op::SDiv, Op::SRem, Op::SMod];
@@ -131,4 +132,61 @@ proptest! {
             prop_assert_eq!(Some(results[lane]), eval(op, &[x, y]), "{:?} of {:#x} and {:#x}\n{}", op, x, y, &shader);
         }
     }
+}
+
+/// The operations of a shader that stores a word, constants left out.
+fn operations(shader: &Shader) -> Vec<Op> {
+    let insts = shader.insts_in_order().into_iter().map(|inst| shader.insts[inst].op);
+    insts.filter(|op| !op.is_const() && !matches!(op, Op::StoreOutput(_))).collect()
+}
+
+fn storing(build: impl FnOnce(&mut Builder) -> Value) -> Shader {
+    let mut shader = Shader::new(Stage::Fragment);
+    let entry = shader.entry().expect("a new shader has a block");
+    let mut b = Builder::new(&mut shader, entry);
+    let word = build(&mut b);
+    b.store_output(QUOTIENT, word);
+    shader
+}
+
+#[test]
+fn pixels_are_divided_by_products() {
+    let mut shader = storing(|b| {
+        let (x, three) = (b.op(Op::PixelX, &[]), b.word(3));
+        b.op(Op::SMod, &[x, three])
+    });
+    pass::lower(&mut shader, &PipelineState::default());
+    let mul24 = Op::Mul(vc4::qpu::MulOp::Mul24);
+    assert_eq!(operations(&shader), [Op::PixelX, Op::SToF, Op::FMul, Op::FToS, mul24, Op::ISub]);
+}
+
+/// What WGSL's compiler makes of a remainder by the width of a texture, which is never 0 nor -1.
+fn guarded(b: &mut Builder, x: Value, width: Value) -> Value {
+    let (zero, one, ones, least) = (b.word(0), b.word(1), b.word(!0), b.word(1 << 31));
+    let none = b.op(Op::IEq, &[width, zero]);
+    let is_least = b.op(Op::IEq, &[x, least]);
+    let is_negative = b.op(Op::IEq, &[width, ones]);
+    let overflows = b.op(Op::BAnd, &[is_least, is_negative]);
+    let unfit = b.op(Op::BOr, &[none, overflows]);
+    let divisor = b.select(unfit, one, width);
+    let quotient = b.op(Op::SDiv, &[x, divisor]);
+    let back = b.op(Op::IMul, &[quotient, divisor]);
+    b.op(Op::ISub, &[x, back])
+}
+
+#[test]
+fn guards_that_bounds_answer_are_gone() {
+    let image = Descriptor { set: 0, binding: 0, element: 0 };
+    let size = Op::ImageSize { image, axis: 0, halves: false };
+    let input = Op::LoadInput { location: 0, component: 0, interpolation: Interpolation::Flat };
+    let mut shader = storing(|b| {
+        let (x, level) = (b.op(input, &[]), b.word(0));
+        let width = b.emit(size, &[level])[0];
+        let remainder = guarded(b, x, width);
+        let sum = b.op(Op::IAdd, &[remainder, width]);
+        guarded(b, sum, width)
+    });
+    pass::optimize(&mut shader);
+    let expected = [input, size, Op::SRem, Op::IAdd, Op::SLt, Op::Select];
+    assert_eq!(operations(&shader), expected, "{shader}");
 }

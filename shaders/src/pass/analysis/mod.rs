@@ -1,5 +1,6 @@
 //! What passes find out about values without changing anything.
 
+pub mod bounds;
 pub mod live;
 pub mod outputs;
 pub mod range;

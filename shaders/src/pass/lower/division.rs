@@ -5,8 +5,9 @@
 
 use vc4::qpu::MulOp;
 
-use super::int::{float_to_unsigned, multiply_of, unsigned_to_float};
+use super::words::{float_to_unsigned, multiply_of, unsigned_to_float};
 use crate::ir::{Builder, Op, Value};
+use crate::pass::analysis::bounds;
 use crate::pass::analysis::span::Span;
 
 /// What is asked of a signed division.
@@ -45,7 +46,7 @@ pub(super) fn unsigned(b: &mut Builder, dividend: Value, divisor: Value) -> (Val
     let [dividend, divisor] = [dividend, divisor].map(|word| Operand {
         word,
         float: unsigned_to_float(b, word),
-        span: Span::of(b.shader, word).unsigned(),
+        span: bounds::span(b.shader, word).unsigned(),
     });
     divide(b, &dividend, &divisor)
 }
@@ -91,7 +92,7 @@ fn modulo(b: &mut Builder, remainder: Value, divisor: Value, is_positive: bool) 
 
 /// All ones where a word is negative, if it may be, and its magnitude.
 fn magnitude(b: &mut Builder, word: Value) -> (Option<Value>, Operand) {
-    let span = Span::of(b.shader, word);
+    let span = bounds::span(b.shader, word);
     let float = b.op(Op::SToF, &[word]);
     if span.is_positive() {
         return (None, Operand { word, float, span });

@@ -5,7 +5,7 @@
 use vc4::qpu::AddOp;
 
 use crate::ir::{Builder, InstData, Op, Shader, Stage, Value};
-use crate::pass::analysis::range::Range;
+use crate::pass::analysis::bounds;
 use crate::pass::rewrite::emitter::recip;
 use crate::pass::rewrite::{Action, rewrite};
 
@@ -198,7 +198,7 @@ fn log2(b: &mut Builder, x: Value) -> Value {
     let (whole, unit) = (b.op(Op::SToF, &[exponent]), b.float(EXPONENT_UNIT));
     let whole = b.op(Op::FMul, &[whole, unit]);
     let sum = b.op(Op::FAdd, &[whole, fraction]);
-    if Range::of(b.shader, x).low > 0.0 {
+    if bounds::range(b.shader, x).low > 0.0 {
         return sum;
     }
     // The word of all ones is a negative NaN, which the machine treats as -∞ (qpu.md §2.3).
@@ -264,7 +264,7 @@ fn sign(b: &mut Builder, x: Value) -> Value {
 fn small_floor(b: &mut Builder, x: Value) -> Value {
     let toward_zero = b.op(Op::FToS, &[x]);
     let toward_zero = b.op(Op::SToF, &[toward_zero]);
-    if Range::of(b.shader, x).low >= 0.0 {
+    if bounds::range(b.shader, x).low >= 0.0 {
         return toward_zero;
     }
     let one = b.float(1.0);
@@ -275,7 +275,7 @@ fn small_floor(b: &mut Builder, x: Value) -> Value {
 
 /// `rounded`, or x itself where it is too large to have a fraction.
 fn keep_large(b: &mut Builder, x: Value, rounded: Value) -> Value {
-    let range = Range::of(b.shader, x);
+    let range = bounds::range(b.shader, x);
     if b.relaxed || range.low > -INTEGERS_FROM && range.high < INTEGERS_FROM {
         return rounded;
     }

@@ -1,15 +1,10 @@
 //! Integer operations that the QPU has not: 32-bit products, division, unsigned minimum, conversions of
 //! unsigned words.
 
-use vc4::qpu::MulOp;
-
 use super::division::{self, Signed};
+use super::words::{float_to_unsigned, multiply, unsigned_to_float};
 use crate::ir::{Builder, InstData, Op, Shader, Value};
-use crate::pass::analysis::span::Span;
 use crate::pass::rewrite::{Action, rewrite};
-
-/// Bits that `mul24` reads of each factor.
-const MUL24_BITS: u32 = 24;
 
 /// Replaces integer operations by sequences of machine operations, and divisions by what takes reciprocals of floats. Returns
 /// whether there were any.
@@ -44,61 +39,4 @@ fn lower(b: &mut Builder, data: &InstData) -> Option<Value> {
         Op::UToF => unsigned_to_float(b, arg(0)),
         _ => return None,
     })
-}
-
-/// The low word of a product.
-fn multiply(b: &mut Builder, x: Value, y: Value) -> Value {
-    let bits = [x, y].map(|factor| Span::of(b.shader, factor).bits());
-    multiply_of(b, [x, y], bits)
-}
-
-/// The low word of a product of factors with so many bits. With a = ah·2^24 + al: al·bl + ((ah·bl + al·bh) << 24).
-pub(super) fn multiply_of(b: &mut Builder, [x, y]: [Value; 2], [x_bits, y_bits]: [u32; 2]) -> Value {
-    let product = b.op(Op::Mul(MulOp::Mul24), &[x, y]);
-    let shift = b.word(MUL24_BITS);
-    let mut cross: Option<Value> = None;
-    for (value, other, bits) in [(x, y, x_bits), (y, x, y_bits)] {
-        if bits <= MUL24_BITS {
-            continue;
-        }
-        let high = b.op(Op::Shr, &[value, shift]);
-        let part = b.op(Op::Mul(MulOp::Mul24), &[high, other]);
-        cross = Some(match cross {
-            Some(sum) => b.op(Op::IAdd, &[sum, part]),
-            None => part,
-        });
-    }
-    match cross {
-        Some(cross) => {
-            let high = b.op(Op::Shl, &[cross, shift]);
-            b.op(Op::IAdd, &[product, high])
-        }
-        None => product,
-    }
-}
-
-/// `ftoi` is signed: from 2^31 on, 2^31 is taken off and put back as the top bit.
-pub(super) fn float_to_unsigned(b: &mut Builder, x: Value) -> Value {
-    let half_range = b.float(2_147_483_648.0);
-    let top = b.word(0x8000_0000);
-    let small = b.op(Op::FToS, &[x]);
-    let low = b.op(Op::FSub, &[x, half_range]);
-    let low = b.op(Op::FToS, &[low]);
-    let large = b.op(Op::Xor, &[low, top]);
-    let is_small = b.op(Op::FLt, &[x, half_range]);
-    b.select(is_small, small, large)
-}
-
-/// `itof` is signed: words with the top bit are halved first, which only drops a bit that truncation drops.
-pub(super) fn unsigned_to_float(b: &mut Builder, x: Value) -> Value {
-    let plain = b.op(Op::SToF, &[x]);
-    if Span::of(b.shader, x).is_positive() {
-        return plain;
-    }
-    let (zero, one) = (b.word(0), b.word(1));
-    let half = b.op(Op::Shr, &[x, one]);
-    let half = b.op(Op::SToF, &[half]);
-    let doubled = b.op(Op::FAdd, &[half, half]);
-    let large = b.op(Op::SLt, &[x, zero]);
-    b.select(large, doubled, plain)
 }

@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use vc4::qpu::{AddOp, Unpack};
 
 use crate::ir::{Builder, InstData, Op, Shader, Stage, Type, Value};
-use crate::pass::analysis::range::Range;
+use crate::pass::analysis::bounds;
 use crate::pass::analysis::span::Span;
 use crate::pass::rewrite::{Action, rewrite};
 use crate::pass::rewrite::{choice, negation};
@@ -63,7 +63,7 @@ fn unary(b: &mut Builder<'_>, op: Op, a: Value) -> Option<Value> {
         Op::FNeg if is_strict(b) => under(b, Op::FNeg, a),
         Op::FNeg => negation::negation(b, a),
         Op::FAbs if inner == Op::FAbs => Some(a),
-        Op::FAbs if !is_strict(b) && Range::of(b.shader, a).is_positive() => Some(a),
+        Op::FAbs if !is_strict(b) && bounds::range(b.shader, a).is_positive() => Some(a),
         Op::FAbs => under(b, Op::FNeg, a).map(|x| b.fabs(x)),
         Op::Not => under(b, Op::Not, a),
         Op::BNot => under(b, Op::BNot, a).or_else(|| opposite(b, a)),
@@ -106,7 +106,7 @@ fn known(b: &Builder<'_>, op: Op, x: Value, y: Value) -> Option<bool> {
     if !compares || word(b, x).is_some() == word(b, y).is_some() {
         return None;
     }
-    Span::compare(op, Span::near(b.shader, x), Span::near(b.shader, y))
+    Span::compare(op, bounds::span_near(b.shader, x), bounds::span_near(b.shader, y))
 }
 
 /// Laws with a constant second operand.
@@ -124,8 +124,8 @@ fn constant(b: &mut Builder<'_>, op: Op, x: Value, y: Value) -> Option<Value> {
         Op::FMul if f == 1.0 => Some(x),
         Op::FMul if f == -1.0 => Some(b.fneg(x)),
         Op::FMul if f == 0.0 => Some(b.float(0.0)),
-        Op::FMax if Range::of(b.shader, x).low >= f => Some(x),
-        Op::FMin if Range::of(b.shader, x).high <= f => Some(x),
+        Op::FMax if bounds::range(b.shader, x).low >= f => Some(x),
+        Op::FMin if bounds::range(b.shader, x).high <= f => Some(x),
         Op::FMul => under(b, Op::FNeg, x).map(|x| {
             let c = b.float(-f);
             b.fmul(x, c)
@@ -284,7 +284,7 @@ fn remainder_on_the_side_of_the_divisor(b: &mut Builder<'_>, sum: Value, divisor
         _ => return None,
     };
     let is_remainder = matches!(b.shader.op(remainder), Op::SRem | Op::SMod);
-    let Span { low, high } = Span::of(b.shader, divisor);
+    let Span { low, high } = bounds::span(b.shader, divisor);
     // So that the sum is no number too large.
     if !is_remainder || b.shader.args(remainder)[1] != divisor || low <= 0 || high > 1 << 30 {
         return None;

@@ -14,7 +14,8 @@ use std::f32::consts::{LN_2, LOG2_E};
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 use crate::ir::{Inst, Op, Shader, Value};
-use crate::pass::analysis::range::{Range, Ranges};
+use crate::pass::analysis::bounds::Ranges;
+use crate::pass::analysis::range::Range;
 
 /// Error that a component may have: a quarter of a step.
 const BUDGET: f32 = 0.25 / 255.0;

@@ -5,7 +5,7 @@ use vc4::state::{Emitter, Flag, SampleEmitter, StateUniform, refined};
 
 use crate::binding::UniformSlot;
 use crate::ir::{Builder, Op, Value};
-use crate::pass::analysis::range::Range;
+use crate::pass::analysis::bounds;
 
 /// Emits patches at the end of a block.
 pub struct IrEmitter<'a, 'b> {
@@ -70,7 +70,7 @@ impl Emitter for IrEmitter<'_, '_> {
 
     fn is_limited(&self, value: Value) -> bool {
         let is_uniform = matches!(self.builder.shader.op(value), Op::Uniform(_));
-        is_uniform || Range::of(self.builder.shader, value).high <= 1.0
+        is_uniform || bounds::range(self.builder.shader, value).high <= 1.0
     }
 
     fn add(&mut self, op: AddOp, a: Value, b: Value) -> Value {
