@@ -17,6 +17,7 @@ use crate::ir::{Shader, Stage, computed};
 use crate::pass;
 use crate::pass::lower::relay::Extent;
 use crate::pass::lower::{self, LowerError};
+use crate::pass::opt::branch::share::Share;
 use crate::picture::{self, Picture};
 use crate::program::{Pipeline, Program};
 use crate::relay::Relay;
@@ -250,29 +251,37 @@ fn back(shader: &Shader, inputs: Inputs, program: ProgramKind) -> Result<Program
         Some(branched) => backend::compile(branched, inputs),
         None => words_in_registers(shader, inputs),
     };
-    let code = match first {
-        // Where there are lookups, the other thread hides more than a branch saves.
-        Ok(code)
-            if branched.is_some()
-                && shader.stage == Stage::Fragment
-                && !code.threaded
-                && !code.samples.is_empty() =>
+    let code = match (first, &branched) {
+        // Where there are lookups, the other thread hides more than short branches save.
+        (Ok(code), Some(branched))
+            if shader.stage == Stage::Fragment && !code.threaded && !code.samples.is_empty() =>
         {
-            threaded_with_words_in_registers(shader, inputs).unwrap_or(Ok(code))
+            match threaded_with_words_in_registers(shader, inputs) {
+                Some(Ok(threaded)) if alone(&code, branched) < threaded.code.len() => Ok(code),
+                threaded => threaded.unwrap_or(Ok(code)),
+            }
         }
-        Err(error) if error.kind() == ErrorKind::DoesNotFit && !orders::is_too_long(shader) => {
+        (Err(error), _) if error.kind() == ErrorKind::DoesNotFit && !orders::is_too_long(shader) => {
             let straight = if branched.is_some() { words_in_registers(shader, inputs) } else { Err(error) };
             straight.or_else(|error| {
                 orders::in_fewer_registers([shader].into_iter().chain(&branched), inputs)
                     .unwrap_or(Err(error))
             })
         }
-        code => code,
+        (code, _) => code,
     };
     log::trace!(target: LOG_TARGET, "{program} after back end");
     let mut code = code.map_err(|error| CompileError::Backend { program, error })?;
     code.computed = computed::prune(&shader.computed, &mut code.uniforms);
     Ok(code)
+}
+
+/// Clocks that the only thread of a QPU waits for a lookup, if it has something left to do meanwhile.
+const WAIT: usize = 12;
+
+/// Clocks that an average draw's elements take in code for one thread, made of a shader with branches.
+fn alone(code: &Program, branched: &Shader) -> usize {
+    Share::of(branched).part_of(code.code.len() + WAIT * code.samples.len())
 }
 
 /// The code of a shader that keeps words of the stream in registers where it can.

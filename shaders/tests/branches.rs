@@ -9,6 +9,7 @@ use vc4_shaders::ir::interp::{Environment, run};
 use vc4_shaders::ir::verify::verify;
 use vc4_shaders::ir::{Builder, Interpolation, Node, Op, Region, Shader, Stage, Type, Value};
 use vc4_shaders::pass;
+use vc4_shaders::pass::opt::branch::share::Share;
 
 /// Inputs differ by element, push constants do not.
 struct World {
@@ -313,4 +314,23 @@ proptest! {
         pass::optimize(&mut before);
         branches(&before);
     }
+}
+
+/// What a whole draw skips counts for half, what elements decide for all.
+#[test]
+fn draws_run_a_share_of_their_shaders() {
+    let run = |shader: &Shader| Share::of(&pass::branch(shader).expect("it has a long arm")).part_of(1000);
+    let uniform = run(&one_arm(|b| pushed(b, 0), 400));
+    assert!((500..520).contains(&uniform), "{uniform}");
+    assert_eq!(run(&one_arm(|b| less(b, 3), 400)), 1000);
+    // An arm in an arm.
+    let nested = run(&shader(|b| {
+        let (x, y, outer, inner) = (input(b, 1), input(b, 2), pushed(b, 0), pushed(b, 1));
+        let long = chain(b, x, 400, 1);
+        let other = chain(b, x, 400, 2);
+        let chosen = b.select(inner, long, other);
+        let chosen = chain(b, chosen, 40, 3);
+        vec![b.select(outer, chosen, y)]
+    }));
+    assert!((250..290).contains(&nested), "{nested}");
 }

@@ -17,11 +17,14 @@ const NEAR: u32 = 4;
 /// More than the absolute error of the estimate of a logarithm (qpu.md §4.4).
 const LOGARITHM: f32 = 0.001;
 
-/// Texels along an axis, layers and levels are fewer.
-const MOST_TEXELS: i64 = 1 << 28;
+/// Edges of images, layers, levels and samples are no more.
+const MOST_TEXELS: i64 = 1 << 14;
+
+/// Texels of buffers are no more, which have one axis.
+const MOST_OF_A_BUFFER: i64 = 1 << 28;
 
 /// Columns and rows of the render target that a job draws are fewer (v3d.md §14).
-const PIXELS: i64 = 1 << 11;
+const PIXELS: i64 = 1 << 12;
 
 /// The ranges of all values.
 pub struct Ranges(SecondaryMap<Value, Range>);
@@ -242,6 +245,10 @@ fn follow_span(shader: &Shader, value: Value, depth: u32, range: &dyn Fn(Value, 
         Op::ElementNumber => Span::new(0, 15),
         Op::PixelX | Op::PixelY => Span::new(0, PIXELS - 1),
         Op::PayloadZ => Span::new(0, (1 << 24) - 1),
+        Op::ImageSize { axis: 0, halves: false, .. }
+        | Op::Uniform(UniformSlot::Texture { value: TextureValue::Extent(0), .. }) => {
+            Span::new(1, MOST_OF_A_BUFFER)
+        }
         Op::ImageSize { .. } | Op::ImageLevels(_) | Op::ImageSamples(_) => Span::new(1, MOST_TEXELS),
         Op::Uniform(UniformSlot::Texture {
             value: TextureValue::Extent(_) | TextureValue::Levels | TextureValue::Samples,
@@ -329,7 +336,7 @@ mod tests {
             let (pixel, one) = (b.emit(Op::PixelX, &[])[0], b.word(1));
             b.op(Op::Shr, &[pixel, one])
         });
-        assert_eq!(half, Span::new(0, 1023));
+        assert_eq!(half, Span::new(0, 2047));
         let bounded = span(|b| {
             let (x, low, high) = (unknown(b), b.word(-3i32 as u32), b.word(9));
             let x = b.op(Op::SMax, &[x, low]);

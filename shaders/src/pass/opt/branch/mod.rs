@@ -8,6 +8,7 @@
 
 mod demand;
 mod scope;
+pub mod share;
 mod split;
 mod weight;
 
