@@ -32,7 +32,7 @@ struct Operand {
 const EXACT: i64 = 1 << 22;
 
 /// Quotients below this are one too small at most after one estimate, whose relative error is below 9 units of 2^-23: four
-/// that are taken off, two each of the reciprocal, and what conversions and the product cut off.
+/// that are taken off, two of the reciprocal, and what conversions and the product cut off.
 const ONE_ESTIMATE: i64 = 1 << 19;
 
 /// Numbers below this are exact floats.
@@ -121,8 +121,8 @@ fn divide(b: &mut Builder, dividend: &Operand, divisor: &Operand) -> (Value, Val
     }
     let constant = b.shader.const_of(divisor.word).map(i64::from).filter(|&by| by != 0);
     if let Some(by) = constant.filter(|&by| most.max(by) <= EXACT) {
-        // One unit above the reciprocal, quotients that are whole stay whole, and the next one is further away than
-        // what the unit makes: x · 2^-23 < 1 / divisor.
+        // By the unit that the reciprocal is more, quotients that are whole stay whole, and none reaches the next one: that is
+        // 1 / divisor away at least, and quotient · 2^-23 is less.
         let inverse = b.float(above(by));
         let quotient = b.op(Op::FMul, &[dividend.float, inverse]);
         let quotient = b.op(Op::FToS, &[quotient]);
@@ -163,7 +163,7 @@ fn repaired(b: &mut Builder, divisor: Value, quotient: Value, rest: Value) -> (V
     (b.select(short, more, quotient), b.select(short, less, rest))
 }
 
-/// The reciprocal of a number as a float, away from zero by a unit at least.
+/// A float above the reciprocal of a number, by a unit at most.
 fn above(number: i64) -> f32 {
     let nearest = 1.0 / number as f32;
     let short = f64::from(nearest) * number as f64 <= 1.0;
