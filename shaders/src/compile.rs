@@ -257,7 +257,7 @@ fn back(shader: &Shader, inputs: Inputs, program: ProgramKind) -> Result<Program
             if shader.stage == Stage::Fragment && !code.threaded && !code.samples.is_empty() =>
         {
             match threaded_with_words_in_registers(shader, inputs) {
-                Some(Ok(threaded)) if alone(&code, branched) < threaded.code.len() => Ok(code),
+                Some(Ok(threaded)) if alone(&code, branched, &threaded) < threaded.code.len() => Ok(code),
                 threaded => threaded.unwrap_or(Ok(code)),
             }
         }
@@ -279,9 +279,12 @@ fn back(shader: &Shader, inputs: Inputs, program: ProgramKind) -> Result<Program
 /// Clocks that the only thread of a QPU waits for a lookup, if it has something left to do meanwhile.
 const WAIT: usize = 12;
 
-/// Clocks that an average draw's elements take in code for one thread, made of a shader with branches.
-fn alone(code: &Program, branched: &Shader) -> usize {
-    Share::of(branched).part_of(code.code.len() + WAIT * code.samples.len())
+/// Clocks that an average draw's elements take in code for one thread, made of a shader with branches. What they skip is as
+/// dense as the same in straight code.
+fn alone(code: &Program, branched: &Shader, straight: &Program) -> usize {
+    let share = Share::of(branched);
+    let skipped = straight.code.len() - share.part_of(straight.code.len());
+    code.code.len().saturating_sub(skipped) + share.part_of(WAIT * code.samples.len())
 }
 
 /// The code of a shader that keeps words of the stream in registers where it can.
@@ -318,6 +321,72 @@ mod tests {
         let block = shader.entry().unwrap();
         build(&mut Builder::new(&mut shader, block));
         shader
+    }
+
+    /// A lookup, `length` operations on it that a push constant asks for, and `varyings` numbers that are needed behind them.
+    fn adjusted(length: usize, varyings: u32) -> Program {
+        let image = Descriptor { set: 0, binding: 1, element: 0 };
+        let interpolation = Interpolation::Smooth;
+        let places = || (0..varyings).map(|n| (1 + n / 4, (n % 4) as u8));
+        let vertex = shader(Stage::Vertex, |b| {
+            let word = |b: &mut Builder, n: u32| {
+                let vertex = b.op(Op::LoadBuiltin(BuiltinInput::VertexIndex), &[]);
+                let (factor, float) = (b.float(n as f32), b.op(Op::SToF, &[vertex]));
+                b.op(Op::FMul, &[float, factor])
+            };
+            let one = b.float(1.0);
+            (0..4).for_each(|n| b.store_output(Output::Position(n), one));
+            for (location, component) in [(0, 0), (0, 1)].into_iter().chain(places()) {
+                let value = word(b, 4 * location + u32::from(component) + 2);
+                b.store_output(Output::User { location, component }, value);
+            }
+        });
+        let fragment = shader(Stage::Fragment, |b| {
+            let input = |b: &mut Builder, (location, component)| {
+                b.op(Op::LoadInput { location, component, interpolation }, &[])
+            };
+            let uv = [(0, 0), (0, 1)].map(|place| input(b, place));
+            let values: Vec<_> = places().map(|place| input(b, place)).collect();
+            let mut colors = b.emit(Op::Sample(Sample::plain(image, ImageDim::D2, Lod::Auto)), &uv);
+            let (word, zero) = (b.op(Op::LoadPush(0), &[]), b.word(0));
+            let asked = b.op(Op::INe, &[word, zero]);
+            for color in &mut colors {
+                let mut adjusted = *color;
+                for step in 0..length / 8 {
+                    let factor = b.float(0.25 + step as f32 / 64.0);
+                    let product = b.op(Op::FMul, &[adjusted, factor]);
+                    adjusted = b.op(Op::FAdd, &[product, uv[0]]);
+                }
+                *color = b.select(asked, adjusted, *color);
+            }
+            for (n, &value) in values.iter().enumerate() {
+                let color = colors[n % 4];
+                let product = b.op(Op::FMul, &[color, value]);
+                colors[(n + 1) % 4] = b.op(Op::FAdd, &[product, colors[(n + 1) % 4]]);
+            }
+            for (component, &color) in (0..).zip(&colors) {
+                b.store_output(Output::User { location: 0, component }, color);
+            }
+        });
+        let state = PipelineState {
+            color: Some(ColorOutput::plain(&vc4::image::format::FORMATS[0], false)),
+            ..Default::default()
+        };
+        compile_shaders(vertex, Some(fragment), &state).unwrap().fragment
+    }
+
+    /// Numbers that wait behind an arm take registers that two threads have not, unless it is straight code.
+    #[test]
+    fn long_arms_that_draws_skip_are_worth_a_thread() {
+        let branches = |program: &Program| program.code.iter().filter(|&&word| word >> 60 == 15).count();
+        for varyings in [24, 27, 30] {
+            let short = adjusted(80, varyings);
+            assert!(short.threaded && branches(&short) == 0, "{varyings} varyings");
+            let long = adjusted(640, varyings);
+            assert!(!long.threaded && branches(&long) > 0, "{varyings} varyings");
+        }
+        let both = adjusted(640, 16);
+        assert!(both.threaded && branches(&both) > 0);
     }
 
     #[test]
