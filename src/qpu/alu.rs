@@ -255,10 +255,14 @@ pub fn fmul(a: u32, b: u32) -> u32 {
     if (a & INF == 0) | (b & INF == 0) | below { 0 } else { product }
 }
 
-/// Low 32 bits of the product of the low 24 bits, unsigned.
+/// Bits that `mul24` reads of each factor.
+pub const MUL24_BITS: u32 = 24;
+
+/// Low 32 bits of the product of the low [`MUL24_BITS`], unsigned.
 #[inline]
 pub const fn mul24(a: u32, b: u32) -> u32 {
-    (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff)
+    const MASK: u32 = (1 << MUL24_BITS) - 1;
+    (a & MASK).wrapping_mul(b & MASK)
 }
 
 /// The result word of an add operation.

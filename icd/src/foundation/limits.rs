@@ -7,6 +7,7 @@ use vc4::facts::SamplePositions;
 use vc4::hw::{TARGET_MAX_PX, VARYINGS};
 use vc4::image::tiling::{MAX_EDGE, MAX_SURFACE};
 use vc4::state::raster::{LINE_WIDTH_RANGE, POINT_SIZE_RANGE};
+use vc4_shaders::binding::{MAX_BUFFER_TEXELS, MAX_IMAGE_TEXELS};
 use vc4_shaders::ir::MAX_DISTANCES;
 
 use super::facts::facts;
@@ -33,6 +34,8 @@ pub const MAX_VOLUME_PX: u32 = TARGET_MAX_PX;
 pub const MIN_RESOURCE_BYTES: u64 = 1 << 31;
 /// Layers of an image.
 pub const MAX_LAYERS: u32 = 256;
+// The compiler answers comparisons of sizes by its bounds.
+const _: () = assert!(MAX_IMAGE_PX <= MAX_IMAGE_TEXELS && MAX_LAYERS <= MAX_IMAGE_TEXELS);
 /// Alignment of a buffer in its memory: a utile, so that copies move whole cache lines.
 pub const BUFFER_ALIGNMENT: u64 = 64;
 /// Samplers: plain host memory.
@@ -110,7 +113,7 @@ fn resources(limits: &mut vk::PhysicalDeviceLimits, heap_size: u64) {
     limits.max_image_dimension3_d = MAX_VOLUME_PX;
     limits.max_image_dimension_cube = MAX_IMAGE_PX;
     limits.max_image_array_layers = MAX_LAYERS;
-    limits.max_texel_buffer_elements = 1 << 27; // direct lookups reach any offset
+    limits.max_texel_buffer_elements = MAX_BUFFER_TEXELS;
     limits.max_uniform_buffer_range = 1 << 16; // direct lookups reach any offset
     limits.max_storage_buffer_range = heap_size.min(1 << 27) as u32; // the same
     limits.max_push_constants_size = MAX_PUSH_BYTES;

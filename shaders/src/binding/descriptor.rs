@@ -1,5 +1,11 @@
 //! Descriptors, and the images that are looked at through them.
 
+/// Texels of a view of a buffer are no more: direct lookups reach any offset.
+pub const MAX_BUFFER_TEXELS: u32 = 1 << 27;
+
+/// Edges, layers, levels and samples of images are no more.
+pub const MAX_IMAGE_TEXELS: u32 = vc4::image::tiling::MAX_EDGE;
+
 /// A descriptor as a shader names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Descriptor {

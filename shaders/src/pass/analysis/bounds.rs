@@ -1,11 +1,13 @@
 //! Bounds of values, by what computes them: of floats a [`Range`], of words a [`Span`].
 
 use cranelift_entity::SecondaryMap;
+use vc4::image::tiling::MAX_SURFACE;
+use vc4::qpu::alu::MUL24_BITS;
 use vc4::qpu::{AddOp, MulOp, Unpack};
 
 use super::range::Range;
 use super::span::Span;
-use crate::binding::{TextureValue, UniformSlot};
+use crate::binding::{MAX_BUFFER_TEXELS, MAX_IMAGE_TEXELS, TextureValue, UniformSlot};
 use crate::ir::{Inst, Op, Shader, Value};
 
 /// Steps that an analysis follows operands.
@@ -16,15 +18,6 @@ const NEAR: u32 = 4;
 
 /// More than the absolute error of the estimate of a logarithm (qpu.md §4.4).
 const LOGARITHM: f32 = 0.001;
-
-/// Edges of images, layers, levels and samples are no more.
-const MOST_TEXELS: i64 = 1 << 14;
-
-/// Texels of buffers are no more, which have one axis.
-const MOST_OF_A_BUFFER: i64 = 1 << 28;
-
-/// Columns and rows of the render target that a job draws are fewer (v3d.md §14).
-const PIXELS: i64 = 1 << 12;
 
 /// The ranges of all values.
 pub struct Ranges(SecondaryMap<Value, Range>);
@@ -166,9 +159,9 @@ fn follow_span(shader: &Shader, value: Value, depth: u32, range: &dyn Fn(Value, 
         }
         Op::IMul => of(0).times(of(1)).as_word(),
         Op::Mul(MulOp::Mul24) => {
-            let low_bits = |span: Span| match span.is_positive() && span.bits() <= 24 {
+            let low_bits = |span: Span| match span.is_positive() && span.bits() <= MUL24_BITS {
                 true => span,
-                false => Span::new(0, (1 << 24) - 1),
+                false => Span::new(0, (1 << MUL24_BITS) - 1),
             };
             low_bits(of(0)).times(low_bits(of(1))).as_word()
         }
@@ -243,17 +236,20 @@ fn follow_span(shader: &Shader, value: Value, depth: u32, range: &dyn Fn(Value, 
         Op::Clz => Span::new(0, 32),
         Op::RevFlag => Span::new(0, 1),
         Op::ElementNumber => Span::new(0, 15),
-        Op::PixelX | Op::PixelY => Span::new(0, PIXELS - 1),
+        Op::PixelX | Op::PixelY => Span::new(0, i64::from(MAX_SURFACE) - 1),
         Op::PayloadZ => Span::new(0, (1 << 24) - 1),
         Op::ImageSize { axis: 0, halves: false, .. }
         | Op::Uniform(UniformSlot::Texture { value: TextureValue::Extent(0), .. }) => {
-            Span::new(1, MOST_OF_A_BUFFER)
+            // A buffer's one axis may be meant.
+            Span::new(1, MAX_BUFFER_TEXELS.into())
         }
-        Op::ImageSize { .. } | Op::ImageLevels(_) | Op::ImageSamples(_) => Span::new(1, MOST_TEXELS),
+        Op::ImageSize { .. } | Op::ImageLevels(_) | Op::ImageSamples(_) => {
+            Span::new(1, MAX_IMAGE_TEXELS.into())
+        }
         Op::Uniform(UniformSlot::Texture {
             value: TextureValue::Extent(_) | TextureValue::Levels | TextureValue::Samples,
             ..
-        }) => Span::new(1, MOST_TEXELS),
+        }) => Span::new(1, MAX_IMAGE_TEXELS.into()),
         _ => Span::ALL,
     }
 }

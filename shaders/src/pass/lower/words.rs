@@ -1,12 +1,10 @@
 //! Products and conversions of words that the QPU has not.
 
 use vc4::qpu::MulOp;
+use vc4::qpu::alu::MUL24_BITS;
 
 use crate::ir::{Builder, Op, Value};
 use crate::pass::analysis::bounds;
-
-/// Bits that `mul24` reads of each factor.
-const MUL24_BITS: u32 = 24;
 
 /// The low word of a product.
 pub(super) fn multiply(b: &mut Builder, x: Value, y: Value) -> Value {
