@@ -7,10 +7,13 @@
 //! Most programs never see an infinity or a NaN, and code that need not expect them is shorter: [`Floats::Finite`]. It keeps an
 //! upper bound of each value ([`Known::below`]), and looks only where too little is known for a finite result: at inputs above
 //! all. Where one of those is too large, a result may be wrong: [`Memo::suspects`] collects what would show that,
-//! and the interpreter does the work again. [`Floats::All`] computes with them.
+//! and the interpreter does the work again. [`Floats::All`] computes with them. Even there most words are none: what they need is
+//! done out of the way, where a result is as large as only such and those next to them are.
+
+use std::mem;
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Value, types};
 
 use super::known::{CHECKED, FINITE, Floats, INF, INTEGER, Known, SIGN, ZERO};
 use super::vector::{FLOATS, Vector, WORDS, Word};
@@ -108,27 +111,17 @@ impl Vector<'_, '_> {
         if word.known.number {
             return word.value;
         }
-        if let Some(&number) = self.memo.numbers.get(&word.value) {
-            return number;
-        }
         let (magnitude, infinity) = (self.and_with(word.value, !SIGN), self.constant(INF));
         let unclean = self.compare(IntCC::SignedGreaterThan, magnitude, infinity);
         let mantissa = self.and_with(unclean, !(SIGN | INF));
-        let number = self.build.ins().band_not(word.value, mantissa);
-        self.memo.numbers.insert(word.value, number);
-        number
+        self.build.ins().band_not(word.value, mantissa)
     }
 
     /// Half of a float.
-    fn half(&mut self, word: Value) -> Value {
-        if let Some(&half) = self.memo.halves.get(&word) {
-            return half;
-        }
+    fn half(&mut self, x: Value) -> Value {
         let factor = self.constant(0.5f32.to_bits());
-        let (x, factor) = (self.float(word), self.float(factor));
-        let half = self.build.ins().fmul(x, factor);
-        self.memo.halves.insert(word, half);
-        half
+        let factor = self.float(factor);
+        self.build.ins().fmul(x, factor)
     }
 
     /// Results that are infinities where half of them, which was not truncated to the largest float, is too large.
@@ -142,59 +135,93 @@ impl Vector<'_, '_> {
         self.select(over, infinity, result)
     }
 
+    /// Results of floats that may be infinities or NaNs, if arithmetic on finite ones would give `usual`. That is right unless an
+    /// operand is none, or the result is beyond the largest float: to that it was truncated. Then they are computed `again`.
+    fn unless_large(&mut self, usual: Value, again: impl FnOnce(&mut Self) -> Value) -> Value {
+        const LARGEST: u32 = INF - 1;
+        let (magnitude, below) = (self.and_with(usual, !SIGN), self.constant(LARGEST - 1));
+        let large = self.compare(IntCC::SignedGreaterThan, magnitude, below);
+        let any = self.build.ins().vhigh_bits(types::I32, large);
+        let (aside, on) = (self.build.create_block(), self.build.create_block());
+        self.build.set_cold_block(aside);
+        self.build.ins().brif(any, aside, &[], on, &[BlockArg::Value(usual)]);
+
+        self.build.switch_to_block(aside);
+        // What is computed and loaded aside is not there behind it.
+        let (memo, loaded) = (mem::take(self.memo), self.pool.loaded.clone());
+        let value = again(self);
+        (*self.memo, self.pool.loaded) = (memo, loaded);
+        self.build.ins().jump(on, &[BlockArg::Value(value)]);
+
+        self.build.switch_to_block(on);
+        self.build.append_block_param(on, WORDS)
+    }
+
+    fn sum(&mut self, [x, y]: [Value; 2], minus: bool) -> Value {
+        match minus {
+            true => self.build.ins().fsub(x, y),
+            false => self.build.ins().fadd(x, y),
+        }
+    }
+
     pub(super) fn fadd(&mut self, a: Word, b: Word, minus: bool) -> Word {
-        let sum = |this: &mut Self, x: Value, y: Value| match minus {
-            true => this.build.ins().fsub(x, y),
-            false => this.build.ins().fadd(x, y),
-        };
         let below = self.bound(a, b, |a, b| a.max(b) + 1);
+        let operands = [a, b].map(|word| self.float(word.value));
+        let sum = self.sum(operands, minus);
+        let value = self.words(sum);
         if below.is_some() || self.floats == Floats::Finite {
-            let (x, y) = (self.float(a.value), self.float(b.value));
-            let value = sum(self, x, y);
-            let value = self.words(value);
             return self.finite(value, below);
         }
-        let (x_words, y_words) = (self.number(a), self.number(b));
-        let (x, y) = (self.float(x_words), self.float(y_words));
-        let whole = sum(self, x, y);
-        let value = self.words(whole);
-        let (x, y) = (self.half(x_words), self.half(y_words));
-        let half = sum(self, x, y);
-        let mut value = self.overflowed(value, half);
-        if a.known.below.is_none() && b.known.below.is_none() {
-            // Of two infinities the second one wins.
-            let none = self.build.ins().fcmp(FloatCC::Unordered, whole, whole);
-            let sign = self.constant(if minus { SIGN } else { 0 });
-            let second = self.build.ins().bxor(y_words, sign);
-            value = self.select(none, second, value);
-        }
+        let value = self.unless_large(value, |this| this.any_sum(a, b, minus));
         Word { value, known: Known::FLOAT, signs_zero: true }
     }
 
+    fn any_sum(&mut self, a: Word, b: Word, minus: bool) -> Value {
+        let numbers = [a, b].map(|word| self.number(word));
+        let operands = numbers.map(|number| self.float(number));
+        let whole = self.sum(operands, minus);
+        let value = self.words(whole);
+        let halves = operands.map(|operand| self.half(operand));
+        let half = self.sum(halves, minus);
+        let value = self.overflowed(value, half);
+        if a.known.below.is_some() || b.known.below.is_some() {
+            return value;
+        }
+        // Of two infinities the second one wins.
+        let none = self.build.ins().fcmp(FloatCC::Unordered, whole, whole);
+        let sign = self.constant(if minus { SIGN } else { 0 });
+        let second = self.build.ins().bxor(numbers[1], sign);
+        self.select(none, second, value)
+    }
+
     pub(super) fn fmul(&mut self, a: Word, b: Word) -> Word {
-        let product = |this: &mut Self, x: Value, y: Value| {
-            let (x, y) = (this.float(x), this.float(y));
-            this.build.ins().fmul(x, y)
-        };
         let below = self.bound(a, b, |a, b| a + b);
+        let [x, y] = [a, b].map(|word| self.float(word.value));
+        let product = self.build.ins().fmul(x, y);
+        let value = self.words(product);
         if below.is_some() || self.floats == Floats::Finite {
-            let value = product(self, a.value, b.value);
-            let value = self.words(value);
             return self.finite(value, below);
         }
-        let (x, y) = (self.number(a), self.number(b));
-        let whole = product(self, x, y);
+        let value = self.unless_large(value, |this| this.any_product(a, b));
+        Word { value, known: Known::FLOAT, signs_zero: true }
+    }
+
+    fn any_product(&mut self, a: Word, b: Word) -> Value {
+        let [x, y] = [a, b].map(|word| {
+            let number = self.number(word);
+            self.float(number)
+        });
+        let whole = self.build.ins().fmul(x, y);
         let value = self.words(whole);
         let half = self.half(x);
-        let half = self.words(half);
-        let half = product(self, half, y);
-        let mut value = self.overflowed(value, half);
-        if a.known.below.is_none() || b.known.below.is_none() {
-            // Zero wins over an infinity.
-            let none = self.build.ins().fcmp(FloatCC::Unordered, whole, whole);
-            value = self.build.ins().band_not(value, none);
+        let half = self.build.ins().fmul(half, y);
+        let value = self.overflowed(value, half);
+        if a.known.below.is_some() && b.known.below.is_some() {
+            return value;
         }
-        Word { value, known: Known::FLOAT, signs_zero: true }
+        // Zero wins over an infinity.
+        let none = self.build.ins().fcmp(FloatCC::Unordered, whole, whole);
+        self.build.ins().band_not(value, none)
     }
 
     /// A key that orders floats as `vc4::qpu::alu` does.

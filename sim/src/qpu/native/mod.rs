@@ -1,7 +1,7 @@
 //! QPU programs as machine code.
 //!
 //! A program is cut into traces ([`trace`]) and its instructions into parts ([`part`]): arithmetic, which becomes code
-//! ([`run`], [`vector`], [`float`], [`pack`], [`special`]), memory lookups and loads of results ([`lookup`]) and the usual
+//! ([`run`], [`vector`], [`shift`], [`float`], [`pack`], [`special`]), memory lookups and loads of results ([`lookup`]) and the usual
 //! accesses to the tile buffer ([`tlb`]), which do too, and everything else that concerns the QPU's neighbours, for which the
 //! code ([`emit`]) calls the interpreter's own functions. Registers, flags and stream pointer stay where the interpreter has
 //! them; [`live`] tells which of them somebody looks at. So the interpreter can take over at every trace, and does parts of
@@ -18,6 +18,7 @@ mod lookup;
 mod pack;
 mod part;
 mod run;
+mod shift;
 mod special;
 mod tlb;
 mod trace;

@@ -16,8 +16,9 @@ use crate::lanes::{Lanes, immediate};
 use crate::qpu::op::{Dest, Op, Port, extra, slot};
 use crate::qpu::ports::Coefficients;
 
-/// Vectors of four elements that are computed side by side: two where the host has registers for that.
-const WIDTH: usize = if cfg!(target_arch = "x86_64") { 1 } else { 2 };
+/// Vectors of four elements that are computed side by side: programs are chains, in which a host waits for one result after the
+/// other.
+const WIDTH: usize = 2;
 
 impl Emitter<'_> {
     /// Instructions without effects outside of the elements, a few elements after the other. Where floats leave the range in
@@ -178,7 +179,7 @@ impl Emitter<'_> {
         let most = others.iter().fold(first, |most, &other| self.build.ins().umax(most, other));
         let limit = self.on_constants(|v| v.constant(SUSPICIOUS));
         let suspicious = self.build.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, most, limit);
-        let any = self.build.ins().vany_true(suspicious);
+        let any = self.build.ins().vhigh_bits(types::I32, suspicious);
         let on = self.build.create_block();
         self.build.ins().brif(any, again, &[BlockArg::Value(elements.offset)], on, &[]);
         self.build.switch_to_block(on);

@@ -216,7 +216,11 @@ impl Vector<'_, '_> {
         let words = std::array::from_fn(|i| (0..4).fold(0, |word, n| word | byte(4 * i + n) << (8 * n)));
         let bytes = self.constants(words);
         let (bytes, places) = (self.as_type(BYTES, bytes), self.as_type(BYTES, places));
-        let found = self.build.ins().swizzle(bytes, places);
+        // All places outside have their top bits set.
+        let found = match cfg!(target_arch = "x86_64") {
+            true => self.build.ins().x86_pshufb(bytes, places),
+            false => self.build.ins().swizzle(bytes, places),
+        };
         self.words(found)
     }
 }

@@ -52,8 +52,6 @@ impl Word {
 #[derive(Default)]
 pub struct Memo {
     pub(super) settled: HashMap<Value, Value>,
-    pub(super) numbers: HashMap<Value, Value>,
-    pub(super) halves: HashMap<Value, Value>,
     pub(super) orders: HashMap<Value, Value>,
     /// Floats that were looked at, and the power of two that their magnitudes are taken to lie below.
     pub(super) checked: HashMap<Value, i32>,
@@ -173,41 +171,12 @@ impl Vector<'_, '_> {
     }
 
     /// Each element by itself.
-    fn one_by_one(
-        &mut self,
-        a: Value,
-        b: Value,
-        f: impl Fn(&mut FunctionBuilder, Value, Value) -> Value,
-    ) -> Value {
+    fn one_by_one(&mut self, a: Value, f: impl Fn(&mut FunctionBuilder, Value) -> Value) -> Value {
         (0..4).fold(a, |out, lane| {
             let x = self.build.ins().extractlane(a, lane);
-            let y = self.build.ins().extractlane(b, lane);
-            let word = f(self.build, x, y);
+            let word = f(self.build, x);
             self.build.ins().insertlane(out, word, lane)
         })
-    }
-
-    fn shift(&mut self, op: AddOp, a: Value, b: Word) -> Value {
-        let Some(by) = b.known.word.map(|by| i64::from(by & 31)) else {
-            return self.one_by_one(a, b.value, |build, x, y| match op {
-                AddOp::Shr => build.ins().ushr(x, y),
-                AddOp::Asr => build.ins().sshr(x, y),
-                AddOp::Shl => build.ins().ishl(x, y),
-                _ => build.ins().rotr(x, y),
-            });
-        };
-        if by == 0 {
-            return a;
-        }
-        match op {
-            AddOp::Shr => self.shifted_right(a, by),
-            AddOp::Asr => self.build.ins().sshr_imm(a, by),
-            AddOp::Shl => self.shifted_left(a, by),
-            _ => {
-                let (right, left) = (self.shifted_right(a, by), self.shifted_left(a, 32 - by));
-                self.build.ins().bor(right, left)
-            }
-        }
     }
 
     fn by_bytes(
@@ -294,7 +263,7 @@ impl Vector<'_, '_> {
             AddOp::Or => self.build.ins().bor(x, y).into(),
             AddOp::Xor => self.build.ins().bxor(x, y).into(),
             AddOp::Not => self.build.ins().bnot(x).into(),
-            AddOp::Clz => self.one_by_one(x, x, |build, x, _| build.ins().clz(x)).into(),
+            AddOp::Clz => self.one_by_one(x, |build, x| build.ins().clz(x)).into(),
             AddOp::V8adds => self.by_bytes(x, y, |build, x, y| build.ins().uadd_sat(x, y)).into(),
             AddOp::V8subs => self.by_bytes(x, y, |build, x, y| build.ins().usub_sat(x, y)).into(),
         };
