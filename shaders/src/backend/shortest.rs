@@ -198,6 +198,7 @@ impl Search<'_> {
             let other = other.map(|schedule| emit::end(schedule, self.stage));
             slots = other.filter(|other| other.len() < slots.len()).unwrap_or(slots);
         }
+        schedule::load_setups(&scheduler.program, &mut slots);
         schedule::keep(&scheduler.program, &mut slots, self.threads);
         emit::emit(&scheduler.program, &slots, self.threads)
     }
