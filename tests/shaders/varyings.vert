@@ -1,10 +1,11 @@
 #version 450
-// All 64 components that stages may share: in perspective, flat and straight on the screen.
+// All components that stages may share beside a position: in perspective, flat and straight on the screen.
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec4 color;
 layout(location = 0) out vec4 curved[9];
 layout(location = 9) flat out uvec4 numbers[3];
 layout(location = 12) noperspective out vec4 straight[4];
+layout(location = 16) out vec4 more[15];
 
 // A sum of its own for every component.
 vec4 mixed(int at)
@@ -24,4 +25,6 @@ void main()
         numbers[i] = uvec4((1.0 + mixed(9 + i)) * 1000.0) + uint(gl_VertexIndex);
     for (int i = 0; i < 4; ++i)
         straight[i] = mixed(12 + i);
+    for (int i = 0; i < 15; ++i)
+        more[i] = mixed(16 + i);
 }

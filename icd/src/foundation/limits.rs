@@ -69,9 +69,9 @@ pub const MAX_ANISOTROPY: f32 = vc4_shaders::ir::MAX_TAPS as f32;
 /// Vertex attributes of a pipeline, the minimum. The chip fetches eight arrays (v3d.md §6.1); pipelines that
 /// need more are refused.
 pub const MAX_ATTRIBUTES: u32 = 16;
-/// Components between stages. The chip interpolates 32; up to the minimum of 64 the CPU shades the vertices, too, and
-/// fragment programs fetch the rest (T-VARY).
-const MAX_STAGE_COMPONENTS: u32 = if cfg!(feature = "compute") { 64 } else { VARYINGS as u32 };
+/// Components between stages. The chip interpolates 32; where there are more the CPU shades the vertices, too, and fragment
+/// programs fetch the rest (T-VARY). The minimum is 64; WebGPU wants 64 beside a position.
+const MAX_STAGE_COMPONENTS: u32 = if cfg!(feature = "compute") { 128 } else { VARYINGS as u32 };
 
 /// Views of a multiview pass. Each is drawn apart, so every bit of a mask may be set.
 pub const MAX_VIEWS: u32 = u32::BITS;

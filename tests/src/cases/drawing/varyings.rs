@@ -11,17 +11,19 @@ use crate::vulkan::{
 };
 
 /// The programs. Where lines end, and where samples lie, is the device's choice.
-pub const CASES: [Case; 6] = [
+pub const CASES: [Case; 7] = [
     exact("varyings-triangles", triangles),
     lined("varyings-lines", 0.04, lines),
     exact("varyings-points", points),
     lined("varyings-edges", 0.09, edges),
     around("varyings-centroid", 0.07, centroid),
     exact("varyings-fetched", fetched),
+    exact("varyings-most", most),
 ];
 
 const ALL: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/varyings.vert.spv"));
 const WEIGHED: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/varyings.frag.spv"));
+const MOST: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/varyings_most.frag.spv"));
 const CENTROID: &[u8] =
     include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/varyings_centroid.frag.spv"));
 
@@ -70,6 +72,12 @@ fn shapes(lab: &Lab<'_>, state: &Pipeline, list: vk::PrimitiveTopology) -> Resul
 
 fn triangles(lab: &Lab<'_>) -> Result<Picture, Error> {
     let state = pipeline(vk::PrimitiveTopology::TRIANGLE_STRIP);
+    shapes(lab, &state, vk::PrimitiveTopology::TRIANGLE_LIST)
+}
+
+/// As many as there may be, those of a position with them.
+fn most(lab: &Lab<'_>) -> Result<Picture, Error> {
+    let state = Pipeline { fragment: MOST, ..pipeline(vk::PrimitiveTopology::TRIANGLE_STRIP) };
     shapes(lab, &state, vk::PrimitiveTopology::TRIANGLE_LIST)
 }
 
