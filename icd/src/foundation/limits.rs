@@ -267,6 +267,9 @@ mod tests {
         }
         #[cfg(feature = "compute")]
         hold! { >= max_vertex_output_components 64, max_fragment_input_components 64 }
+        // What WebGPU asks for; a position is taken off first.
+        #[cfg(feature = "compute")]
+        hold! { >= max_vertex_output_components 4 + 64, max_fragment_input_components 4 + 64 }
         let least = [128, 128, 64];
         assert!(limits.max_compute_work_group_size.iter().zip(least).all(|(have, least)| *have >= least));
         assert!(limits.max_viewport_dimensions.iter().all(|edge| *edge >= 4096));
