@@ -62,6 +62,8 @@ fn unary(op: Op, a: u32) -> Option<u32> {
         Op::FRsqrt | Op::FInverseLength | Op::SfuRsqrt => double(x, |d| 1.0 / d.sqrt()),
         Op::FSqrt => x.sqrt(),
         Op::FExp2 | Op::SfuExp2 => double(x, f64::exp2),
+        // Undefined; as the QPU's, whatever sign a host gives to NaNs, which a QPU takes for infinities of that sign.
+        Op::FLog2 | Op::SfuLog2 if x < 0.0 => f32::NEG_INFINITY,
         Op::FLog2 | Op::SfuLog2 => double(x, f64::log2),
         Op::FSin => double(x, f64::sin),
         Op::FCos => double(x, f64::cos),

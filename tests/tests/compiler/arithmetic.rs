@@ -106,6 +106,16 @@ fn float_operations() {
         let product = b.op(Op::FMul, &[log, z]);
         [exp, log, b.op(Op::FExp2, &[product]), b.op(Op::FLog2, &[exp])]
     });
+    // Filters with negative lobes raise what they leave to a power: below zero it is zero, no bright speck.
+    check_floats("powers of either sign", |b, words| {
+        let (exponent, step) = (b.float(0.75), b.float(0.5));
+        words.map(|x| {
+            let moved = b.op(Op::FSub, &[x, step]);
+            let log = b.op(Op::FLog2, &[moved]);
+            let product = b.op(Op::FMul, &[log, exponent]);
+            b.op(Op::FExp2, &[product])
+        })
+    });
     check_floats("rounding", |b, [x, y, z, w]| {
         let seven = b.float(7.5);
         let [x, y, z, w] = [x, y, z, w].map(|v| b.op(Op::FMul, &[v, seven]));

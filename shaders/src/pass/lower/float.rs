@@ -173,7 +173,7 @@ const EXPONENT_BITS: u32 = 0xff80_0000;
 const EXPONENT_UNIT: f32 = 1.0 / 8_388_608.0;
 
 /// log2(x) = e + log2(m) with m in [√½, √2): 2/ln 2 · artanh((m - 1)/(m + 1)). 0.6 of the 3 ULP, or 2^-21 around 1, that
-/// are allowed; -∞ for zeros.
+/// are allowed; -∞ for zeros and negative numbers: powers of those are zero, as are the NaNs that other machines write to colours.
 fn log2(b: &mut Builder, x: Value) -> Value {
     if b.relaxed {
         return b.op(Op::SfuLog2, &[x]);
@@ -198,13 +198,15 @@ fn log2(b: &mut Builder, x: Value) -> Value {
     let (whole, unit) = (b.op(Op::SToF, &[exponent]), b.float(EXPONENT_UNIT));
     let whole = b.op(Op::FMul, &[whole, unit]);
     let sum = b.op(Op::FAdd, &[whole, fraction]);
-    if bounds::range(b.shader, x).low > 0.0 {
+    let low = bounds::range(b.shader, x).low;
+    if low > 0.0 {
         return sum;
     }
     // The word of all ones is a negative NaN, which the machine treats as -∞ (qpu.md §2.3).
     let (zero, infinity) = (b.word(0), b.word(u32::MAX));
-    let none = b.op(Op::IEq, &[x, zero]);
-    b.select(none, infinity, sum)
+    // The flags of what makes a number tell zeros without another operation.
+    let positive = if low >= 0.0 { b.op(Op::INe, &[x, zero]) } else { b.op(Op::FLt, &[zero, x]) };
+    b.select(positive, sum, infinity)
 }
 
 /// Coefficients of 2/ln 2 · artanh(t)/t in t², for |t| below (√2 - 1)/(√2 + 1): minimax, error below 2^-25, the first one a unit up for
