@@ -44,6 +44,7 @@ impl Native {
             memory: host.memory.host_ptr(0),
             memory_bytes: u64::from(host.memory.size()),
             budget: i64::try_from(limit).unwrap_or(i64::MAX),
+            entry: 0,
             // SAFETY: the instance's exclusive reference is not used while the code runs, only this pointer.
             varyings: unsafe { (*host.ports).varyings() },
             // SAFETY: as above.
@@ -62,20 +63,31 @@ impl Native {
         let head: *mut truncating::Host = (&raw mut host).cast();
         // SAFETY: `host` lives until the code returns.
         unsafe { (*argument).host = head };
-        // SAFETY: the code was compiled, so the mode works, as a function of a context. This one leads to a QPU, to the bus memory
-        // and to as many varyings as it says, and its host is of the type that `perform` takes.
-        let exit = unsafe { truncating::call(self.entry(), argument.cast(), head) };
+        let mut start = 0;
+        let exit = loop {
+            let (code, entry) = self.entry(start);
+            // SAFETY: the context is the code's alone, which does not run.
+            unsafe { (*argument).entry = entry };
+            // SAFETY: the code was compiled, so the mode works, as a function of a context. This one leads to a QPU, to the bus
+            // memory and to as many varyings as it says, and its host is of the type that `perform` takes.
+            let exit = unsafe { truncating::call(code, argument.cast(), head) };
+            match self.exits[exit as usize] {
+                Exit::Next(next) => start = next,
+                exit => break exit,
+            }
+        };
         let Host { fault, notes, .. } = host;
         let Context { budget: left, varyings: Varyings { next, .. }, lookups, .. } = context;
         instance.ports.set_next_varying(next);
         instance.lookups += lookups;
         instance.executed += (budget - left) as u64;
-        match self.exits[exit as usize] {
+        match exit {
             Exit::End(at) => {
                 instance.q.pc = at.min(program.ops.len() - 1);
                 Ok(())
             }
-            Exit::Resume(at) => {
+            // Another function has gone on there.
+            Exit::Next(at) | Exit::Resume(at) => {
                 let result = instance.run_loop(program, at, &mut ());
                 take_notes(notes, instance.ports, instance.q, instance.q.pc);
                 result

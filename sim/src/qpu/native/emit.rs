@@ -1,23 +1,23 @@
-//! A program as a function of the compiler's: traces as blocks, runs of arithmetic as straight code over a few elements at
-//! a time, and calls for everything else.
+//! A program as functions of the compiler's: traces as blocks, runs of arithmetic as straight code over a few elements at
+//! a time, and calls for everything else. Most programs are one function; of long ones each leads to the next.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     AbiParam, Block, Endianness, Function, InstBuilder, MemFlags, SigRef, Signature, Type, Value, types,
 };
 use cranelift_codegen::isa::CallConv;
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch};
 use vc4::qpu::BranchCond;
 
 use super::known::Floats;
 use super::layout::{self, VECTORS, context};
 use super::live::{Live, before, lost};
 use super::part::{FLAGS, Part, bit, has_uniform, is_constant, parts};
-use super::trace::{Then, Trace, traces};
+use super::trace::{MAX_TOGETHER, Then, Trace, traces};
 use super::vector::{Memo, Pool, Vector};
-use super::work::{Exit, Work};
+use super::work::{Entry, Exit, Work};
 use crate::qpu::op::{Action, Dest, Op, slot};
 use crate::qpu::state::LOST_IN_SWITCH;
 use crate::tmu::place as tmu;
@@ -26,9 +26,11 @@ pub const ADDRESS: Type = types::I64;
 /// Of bus memory.
 pub const LITTLE: Endianness = Endianness::Little;
 
-/// A program as a function, and what the function refers to.
+/// A program as functions, and what they refer to.
 pub struct Emitted {
-    pub function: Function,
+    pub functions: Vec<Function>,
+    /// Traces that are entered from elsewhere, the program's first one among them.
+    pub entries: BTreeMap<usize, Entry>,
     pub work: Vec<Work>,
     pub exits: Vec<Exit>,
     /// Slots that begin as zero.
@@ -43,67 +45,119 @@ pub fn emit(ops: &[Op], address: u32, floats: Floats, convention: CallConv) -> O
     let taken_apart: BTreeMap<usize, Vec<(usize, Part)>> =
         traces.iter().map(|(&start, trace)| (start, parts_of(ops, trace))).collect();
     let live = Live::of(&traces, &taken_apart);
-
-    let mut signature = Signature::new(convention);
-    signature.params.push(AbiParam::new(ADDRESS));
-    signature.returns.push(AbiParam::new(types::I32));
-    let mut function = Function::with_name_signature(Default::default(), signature);
-    let mut service = Signature::new(convention);
-    service.params.extend([ADDRESS, types::I32, types::I32].map(AbiParam::new));
-    service.returns.push(AbiParam::new(types::I32));
-    let service = function.import_signature(service);
-    let mut frontend = FunctionBuilderContext::new();
-    let mut build = FunctionBuilder::new(&mut function, &mut frontend);
-
-    let entry = build.create_block();
-    build.append_block_params_for_function_params(entry);
-    build.switch_to_block(entry);
-    let context = build.block_params(entry)[0];
-    let qpu = build.ins().load(ADDRESS, trusted(), context, context::QPU as i32);
-    let constants = build.ins().load(ADDRESS, trusted(), context, context::CONSTANTS as i32);
-    let blocks = traces.keys().map(|&start| (start, build.create_block())).collect();
-    let (work, exits) = (Vec::new(), Vec::new());
-    let pool = Pool::default();
-    let mut emitter = Emitter {
-        build,
-        context,
-        qpu,
-        constants,
-        service,
-        floats,
-        pool,
-        blocks,
-        live,
-        floating: 0,
-        floating_behind: BTreeMap::new(),
-        work,
-        exits,
+    let functions = divided(&traces);
+    let entries = entries(&traces, &functions);
+    let mut emitted = Emitted {
+        functions: Vec::new(),
+        entries,
+        work: Vec::new(),
+        exits: Vec::new(),
+        cleared: Vec::new(),
+        constants: Vec::new(),
     };
-    let first = emitter.blocks[&0];
-    emitter.build.ins().jump(first, &[]);
-    for (start, trace) in &traces {
-        // What is known behind the only trace that leads here.
-        let mut before =
-            traces.iter().filter(|(_, trace)| trace.then.successors().any(|next| next == *start));
-        let only = match (before.next(), before.next()) {
-            (Some((before, _)), None) if *start != 0 => Some(before),
-            _ => None,
+    let mut pool = Pool::default();
+    let mut floating_behind = BTreeMap::new();
+    let mut frontend = FunctionBuilderContext::new();
+    for (number, starts) in functions.iter().enumerate() {
+        let mut signature = Signature::new(convention);
+        signature.params.push(AbiParam::new(ADDRESS));
+        signature.returns.push(AbiParam::new(types::I32));
+        let mut function = Function::with_name_signature(Default::default(), signature);
+        let mut service = Signature::new(convention);
+        service.params.extend([ADDRESS, types::I32, types::I32].map(AbiParam::new));
+        service.returns.push(AbiParam::new(types::I32));
+        let service = function.import_signature(service);
+        let mut build = FunctionBuilder::new(&mut function, &mut frontend);
+
+        let entry = build.create_block();
+        build.append_block_params_for_function_params(entry);
+        build.switch_to_block(entry);
+        let context = build.block_params(entry)[0];
+        let qpu = build.ins().load(ADDRESS, trusted(), context, context::QPU as i32);
+        let constants = build.ins().load(ADDRESS, trusted(), context, context::CONSTANTS as i32);
+        let blocks = starts.iter().map(|&start| (start, build.create_block())).collect();
+        pool.loaded.clear();
+        let mut emitter = Emitter {
+            build,
+            context,
+            qpu,
+            constants,
+            service,
+            floats,
+            pool,
+            blocks,
+            live: &live,
+            floating: 0,
+            floating_behind,
+            work: std::mem::take(&mut emitted.work),
+            exits: std::mem::take(&mut emitted.exits),
         };
-        emitter.floating = only.and_then(|before| emitter.floating_behind.get(before)).copied().unwrap_or(0);
-        emitter.trace(*start, trace, &taken_apart[start]);
-        if let Then::Switched(_) = trace.then {
-            emitter.floating &= !lost();
+        let entered = emitted.entries.iter().filter(|(_, entry)| entry.function == number);
+        emitter.enter(entered.map(|(&start, _)| start));
+        for &start in starts {
+            let trace = &traces[&start];
+            // What is known behind the only trace that leads here.
+            let mut before =
+                traces.iter().filter(|(_, trace)| trace.then.successors().any(|next| next == start));
+            let only = match (before.next(), before.next()) {
+                (Some((before, _)), None) if start != 0 => Some(before),
+                _ => None,
+            };
+            emitter.floating =
+                only.and_then(|before| emitter.floating_behind.get(before)).copied().unwrap_or(0);
+            emitter.trace(start, trace, &taken_apart[&start]);
+            if let Then::Switched(_) = trace.then {
+                emitter.floating &= !lost();
+            }
+            let floating = emitter.floating;
+            emitter.floating_behind.insert(start, floating);
         }
-        let floating = emitter.floating;
-        emitter.floating_behind.insert(*start, floating);
+        let mut build;
+        Emitter { build, pool, floating_behind, work: emitted.work, exits: emitted.exits, .. } = emitter;
+        build.seal_all_blocks();
+        build.finalize();
+        emitted.functions.push(function);
     }
-    let Emitter { mut build, live, pool, work, exits, .. } = emitter;
-    build.seal_all_blocks();
-    build.finalize();
     let payload = bit(slot::RA + 15) | bit(slot::RB + 15);
     let entered = live.at(0) & !payload;
-    let cleared = (0..slot::COUNT as u8 - 1).filter(|&s| entered & bit(s) != 0 && !is_constant(s)).collect();
-    Some(Emitted { function, work, exits, cleared, constants: pool.words })
+    emitted.cleared =
+        (0..slot::COUNT as u8 - 1).filter(|&s| entered & bit(s) != 0 && !is_constant(s)).collect();
+    emitted.constants = pool.words;
+    Some(emitted)
+}
+
+/// The traces of each function, by their starts and in order.
+fn divided(traces: &BTreeMap<usize, Trace>) -> Vec<Vec<usize>> {
+    let mut functions = vec![Vec::new()];
+    let mut together = 0;
+    for (&start, trace) in traces {
+        let length = trace.ops.len();
+        if together + length > MAX_TOGETHER && together > 0 {
+            functions.push(Vec::new());
+            together = 0;
+        }
+        together += length;
+        functions.last_mut().expect("there is a function").push(start);
+    }
+    functions
+}
+
+/// The traces that other functions than their own lead to, and the first one.
+fn entries(traces: &BTreeMap<usize, Trace>, functions: &[Vec<usize>]) -> BTreeMap<usize, Entry> {
+    let of =
+        (0..).zip(functions).flat_map(|(number, starts)| starts.iter().map(move |&start| (start, number)));
+    let of: BTreeMap<usize, usize> = of.collect();
+    let mut entered = BTreeSet::from([0]);
+    for (start, trace) in traces {
+        entered.extend(trace.then.successors().filter(|next| of[next] != of[start]));
+    }
+    let mut numbers = vec![0; functions.len()];
+    let entry = |start| {
+        let function = of[&start];
+        numbers[function] += 1;
+        (start, Entry { function, number: numbers[function] - 1 })
+    };
+    entered.into_iter().map(entry).collect()
 }
 
 fn parts_of(ops: &[Op], trace: &Trace) -> Vec<(usize, Part)> {
@@ -131,8 +185,9 @@ pub struct Emitter<'f> {
     pub service: SigRef,
     pub floats: Floats,
     pub pool: Pool,
+    /// Of the function's traces.
     pub blocks: BTreeMap<usize, Block>,
-    pub live: Live,
+    pub live: &'f Live,
     /// Slots that hold floats with normal exponents, or zero, whoever computed them last.
     pub floating: u128,
     /// The same behind traces that are there.
@@ -202,21 +257,45 @@ impl Emitter<'_> {
                 self.lose((self.live.at(next) | FLAGS) & lost());
                 self.go_to(next);
             }
-            Then::Either { taken, otherwise } => {
-                let (taken, otherwise) = (self.blocks[&taken], self.blocks[&otherwise]);
-                match decided {
-                    Some(condition) => {
-                        self.build.ins().brif(condition, taken, &[], otherwise, &[]);
-                    }
-                    None => unreachable!("a trace that may go two ways has a branch"),
-                }
-            }
+            Then::Either { taken, otherwise } => match decided {
+                Some(condition) => self.go_either_way(condition, taken, otherwise),
+                None => unreachable!("a trace that may go two ways has a branch"),
+            },
         }
     }
 
+    /// Begins with the trace that was asked for.
+    fn enter(&mut self, entries: impl Iterator<Item = usize>) {
+        let blocks: Vec<Block> = entries.map(|start| self.blocks[&start]).collect();
+        let Some((&last, others)) = blocks.split_last() else { unreachable!("each function is entered") };
+        if others.is_empty() {
+            self.build.ins().jump(last, &[]);
+            return;
+        }
+        let mut switch = Switch::new();
+        for (number, &block) in (0..).zip(others) {
+            switch.set_entry(number, block);
+        }
+        let entry = self.build.ins().load(types::I32, trusted(), self.context, context::ENTRY as i32);
+        switch.emit(&mut self.build, entry, last);
+    }
+
     fn go_to(&mut self, start: usize) {
-        let block = self.blocks[&start];
-        self.build.ins().jump(block, &[]);
+        match self.blocks.get(&start) {
+            Some(&block) => {
+                self.build.ins().jump(block, &[]);
+            }
+            None => self.leave(Exit::Next(start)),
+        }
+    }
+
+    fn go_either_way(&mut self, condition: Value, taken: usize, otherwise: usize) {
+        let [yes, no] = [(); 2].map(|()| self.build.create_block());
+        self.build.ins().brif(condition, yes, &[], no, &[]);
+        for (block, start) in [(yes, taken), (no, otherwise)] {
+            self.build.switch_to_block(block);
+            self.go_to(start);
+        }
     }
 
     fn leave(&mut self, exit: Exit) {

@@ -9,7 +9,8 @@ use crate::qpu::ports::{Tlb, Varyings};
 use crate::qpu::state::{Qpu, Register};
 use crate::tmu::Tmu;
 
-/// The code's argument. The code is called by [`vc4_jit::truncating::call`] and returns the number of a [`super::Exit`].
+/// The argument of all of a program's functions. They are called by [`vc4_jit::truncating::call`] and return the number of a
+/// [`super::Exit`].
 #[repr(C)]
 pub struct Context {
     /// Whose registers, flags and stream pointer the code uses.
@@ -21,6 +22,8 @@ pub struct Context {
     pub memory_bytes: u64,
     /// Instructions that may still run.
     pub budget: i64,
+    /// Where a function with several entries is entered: [`super::work::Entry::number`].
+    pub entry: u32,
     pub varyings: Varyings,
     /// The tile buffer, where code may use it.
     pub tlb: *mut Tlb,
@@ -49,6 +52,7 @@ pub mod context {
     pub const MEMORY: usize = offset_of!(Context, memory);
     pub const MEMORY_BYTES: usize = offset_of!(Context, memory_bytes);
     pub const BUDGET: usize = offset_of!(Context, budget);
+    pub const ENTRY: usize = offset_of!(Context, entry);
     pub const TLB: usize = offset_of!(Context, tlb);
     pub const PIXELS: usize = offset_of!(Context, pixels);
     pub const LOOKUPS: usize = offset_of!(Context, lookups);

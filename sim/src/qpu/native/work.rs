@@ -16,11 +16,22 @@ pub enum Work {
     },
 }
 
+/// Where a trace is entered that other functions lead to.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The function, by number.
+    pub function: usize,
+    /// Which of its entries.
+    pub number: u32,
+}
+
 /// Why code returned; the number is an instruction's.
 #[derive(Clone, Copy, Debug)]
 pub enum Exit {
     /// The program ended in front of this one.
     End(usize),
+    /// Another function goes on here.
+    Next(usize),
     /// The interpreter has to go on here.
     Resume(usize),
     /// Work could not be done; the instructions up to here count as not run.

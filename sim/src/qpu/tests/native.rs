@@ -216,26 +216,47 @@ fn sums(random: &mut Random) -> Vec<Inst> {
     }
     for _ in 0..random.below(12) + 2 {
         let raddr_a = random.of(&[Raddr::UNIFORM, Raddr::UNIFORM, Raddr::VARYING, Raddr::new(15)]);
-        let mut operand = || random.of(&[acc(0), acc(1), acc(2), acc(3), acc(5), Mux::A, Mux::A]);
-        let [add_a, add_b, mul_a, mul_b] = std::array::from_fn(|_| operand());
-        let op_add = random.of(&[AddOp::Fadd, AddOp::Fadd, AddOp::Fsub, AddOp::Fmin, AddOp::Fmax]);
-        let [waddr_add, waddr_mul] = random.of(&[
-            [Waddr::R0, Waddr::R1],
-            [Waddr::R1, Waddr::R2],
-            [Waddr::R2, Waddr::R3],
-            [Waddr::R3, Waddr::R0],
-        ]);
-        let units = AluInst { op_add, add_a, add_b, mul_a, mul_b, op_mul: MulOp::Fmul, ..NOP };
-        code.push(AluInst {
-            raddr_a,
-            waddr_add,
-            waddr_mul,
-            cond_add: Cond::Always,
-            cond_mul: Cond::Always,
-            ..units
-        });
+        code.push(sum(random, raddr_a));
     }
     shown(code.into_iter().map(IntoInst::inst).collect())
+}
+
+/// A sum or an extreme, and a product.
+fn sum(random: &mut Random, raddr_a: Raddr) -> AluInst {
+    let mut operand = || random.of(&[acc(0), acc(1), acc(2), acc(3), acc(5), Mux::A, Mux::A]);
+    let [add_a, add_b, mul_a, mul_b] = std::array::from_fn(|_| operand());
+    let op_add = random.of(&[AddOp::Fadd, AddOp::Fadd, AddOp::Fsub, AddOp::Fmin, AddOp::Fmax]);
+    let [waddr_add, waddr_mul] = random.of(&[
+        [Waddr::R0, Waddr::R1],
+        [Waddr::R1, Waddr::R2],
+        [Waddr::R2, Waddr::R3],
+        [Waddr::R3, Waddr::R0],
+    ]);
+    let units = AluInst { op_add, add_a, add_b, mul_a, mul_b, op_mul: MulOp::Fmul, ..NOP };
+    AluInst { raddr_a, waddr_add, waddr_mul, cond_add: Cond::Always, cond_mul: Cond::Always, ..units }
+}
+
+/// More instructions than a function has, and jumps over hundreds of them.
+fn long(random: &mut Random) -> Vec<Inst> {
+    const LENGTH: usize = 3000;
+    let mut code = vec![read(Waddr::R2, ELEMENT).inst()];
+    for to in [Waddr::R0, Waddr::R1, Waddr::R3] {
+        code.push(add(to, AddOp::Itof, acc(2), acc(2)).inst());
+    }
+    while code.len() < LENGTH {
+        for _ in 0..random.below(60) + 4 {
+            let raddr_a = random.of(&[Raddr::UNIFORM, Raddr::new(15)]);
+            code.push(AluInst { sf: random.one_in(3), ..sum(random, raddr_a) }.inst());
+        }
+        let left = LENGTH.saturating_sub(code.len());
+        let away = match random.one_in(6) {
+            true => -(random.below(code.len().min(900)) as i32),
+            false => random.below(left.min(900) + 1) as i32,
+        };
+        code.push(branch(random.of(BranchCond::ALL), away * 8));
+        code.extend([NOP.inst(); 3]);
+    }
+    shown(code)
 }
 
 /// The special functions of words that differ by element, most often close to each other.
@@ -407,6 +428,12 @@ fn machine_code_looks_up_what_the_interpreter_does() {
 fn machine_code_computes_with_floats_as_the_interpreter_does() {
     let (compiled, ended) = compare(0..2000, sums);
     assert_eq!((compiled, ended > 1500), (2000, true), "{ended} programs ran to their ends");
+}
+
+#[test]
+fn machine_code_of_long_programs_is_that_of_their_parts() {
+    let (compiled, ended) = compare(0..40, long);
+    assert_eq!((compiled, ended > 10), (40, true), "{ended} programs ran to their ends");
 }
 
 #[test]
