@@ -40,7 +40,7 @@ impl Then {
     }
 }
 
-/// Longest program that is taken apart, in instructions: compiling takes some 0.1 ms for each.
+/// Longest program that is taken apart, in instructions: compiling takes 0.1 to 0.4 ms for each.
 const MAX_INSTRUCTIONS: usize = 32_768;
 
 /// Instructions of a function at most: the compiler's time and memory grow faster than functions.
