@@ -1,7 +1,7 @@
 //! A program as functions of the compiler's: traces as blocks, runs of arithmetic as straight code over a few elements at
 //! a time, and calls for everything else. Most programs are one function; of long ones each leads to the next.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -11,11 +11,12 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch};
 use vc4::qpu::BranchCond;
 
+use super::function::{divided, entries};
 use super::known::Floats;
 use super::layout::{self, VECTORS, context};
 use super::live::{Live, before, lost};
 use super::part::{FLAGS, Part, bit, has_uniform, is_constant, parts};
-use super::trace::{MAX_TOGETHER, Then, Trace, traces};
+use super::trace::{Then, Trace, traces};
 use super::vector::{Memo, Pool, Vector};
 use super::work::{Entry, Exit, Work};
 use crate::qpu::op::{Action, Dest, Op, slot};
@@ -124,40 +125,6 @@ pub fn emit(ops: &[Op], address: u32, floats: Floats, convention: CallConv) -> O
         (0..slot::COUNT as u8 - 1).filter(|&s| entered & bit(s) != 0 && !is_constant(s)).collect();
     emitted.constants = pool.words;
     Some(emitted)
-}
-
-/// The traces of each function, by their starts and in order.
-fn divided(traces: &BTreeMap<usize, Trace>) -> Vec<Vec<usize>> {
-    let mut functions = vec![Vec::new()];
-    let mut together = 0;
-    for (&start, trace) in traces {
-        let length = trace.ops.len();
-        if together + length > MAX_TOGETHER && together > 0 {
-            functions.push(Vec::new());
-            together = 0;
-        }
-        together += length;
-        functions.last_mut().expect("there is a function").push(start);
-    }
-    functions
-}
-
-/// The traces that other functions than their own lead to, and the first one.
-fn entries(traces: &BTreeMap<usize, Trace>, functions: &[Vec<usize>]) -> BTreeMap<usize, Entry> {
-    let of =
-        (0..).zip(functions).flat_map(|(number, starts)| starts.iter().map(move |&start| (start, number)));
-    let of: BTreeMap<usize, usize> = of.collect();
-    let mut entered = BTreeSet::from([0]);
-    for (start, trace) in traces {
-        entered.extend(trace.then.successors().filter(|next| of[next] != of[start]));
-    }
-    let mut numbers = vec![0; functions.len()];
-    let entry = |start| {
-        let function = of[&start];
-        numbers[function] += 1;
-        (start, Entry { function, number: numbers[function] - 1 })
-    };
-    entered.into_iter().map(entry).collect()
 }
 
 fn parts_of(ops: &[Op], trace: &Trace) -> Vec<(usize, Part)> {

@@ -2,6 +2,8 @@
 
 pub const SIGN: u32 = 0x8000_0000;
 pub const INF: u32 = 0x7f80_0000;
+/// Fraction bits of a float.
+pub const MANTISSA_BITS: i64 = 23;
 
 /// Which floats code expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

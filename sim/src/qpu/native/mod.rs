@@ -1,15 +1,17 @@
 //! QPU programs as machine code.
 //!
-//! A program is cut into traces ([`trace`]) and its instructions into parts ([`part`]): arithmetic, which becomes code
-//! ([`run`], [`vector`], [`shift`], [`float`], [`pack`], [`special`]), memory lookups and loads of results ([`lookup`]) and the usual
-//! accesses to the tile buffer ([`tlb`]), which do too, and everything else that concerns the QPU's neighbours, for which the
-//! code ([`emit`]) calls the interpreter's own functions. Registers, flags and stream pointer stay where the interpreter has
-//! them; [`live`] tells which of them somebody looks at. So the interpreter can take over at every trace, and does parts of
-//! one where floats leave the range in which the host computes as a QPU does.
+//! A program is cut into traces ([`trace`]), which make a function, or several if it is long ([`function`]). Its instructions
+//! are cut into parts ([`part`]): arithmetic, which becomes code ([`run`], [`vector`], [`shift`], [`float`], [`pack`],
+//! [`special`]), memory lookups and loads of results ([`lookup`]) and the usual accesses to the tile buffer ([`tlb`]), which do
+//! too, and everything else that concerns the QPU's neighbours, for which the code ([`emit`]) calls the interpreter's own
+//! functions. Registers, flags and stream pointer stay where the interpreter has them; [`live`] tells which of them somebody
+//! looks at. So the interpreter can take over at every trace, and does parts of one where floats leave the range in which the
+//! host computes as a QPU does.
 
 mod code;
 mod emit;
 mod float;
+mod function;
 mod known;
 mod layout;
 mod library;

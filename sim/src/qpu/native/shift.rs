@@ -3,6 +3,7 @@
 use cranelift_codegen::ir::{InstBuilder, Value};
 use vc4::qpu::AddOp;
 
+use super::known::MANTISSA_BITS;
 use super::vector::{BYTES, Vector, WORDS, Word};
 
 impl Vector<'_, '_> {
@@ -52,7 +53,6 @@ impl Vector<'_, '_> {
 
     /// 2^n, or 2^(31 - n), for n of five bits: the integer of a float with that exponent.
     fn power_of_two(&mut self, n: Value, from_top: bool) -> Value {
-        const MANTISSA_BITS: i64 = 23;
         let n = self.and_with(n, 31);
         let n = self.shifted_left(n, MANTISSA_BITS);
         let bias = self.constant((if from_top { 127 + 31 } else { 127 }) << MANTISSA_BITS);

@@ -5,11 +5,10 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use vc4::qpu::sfu::{SfuOp, Table};
 
-use super::known::{INF, Known, SIGN};
+use super::known::{INF, Known, MANTISSA_BITS, SIGN};
 use super::vector::{BYTES, FLOATS, HALVES, Vector, Word};
 
-/// Fraction bits of a float, and the bits themselves.
-const MANTISSA_BITS: i64 = 23;
+/// The fraction bits of a float.
 const MANTISSA: u32 = (1 << MANTISSA_BITS) - 1;
 /// Bits that the interpolator leaves out of a mantissa.
 const BELOW: i64 = 8;
