@@ -114,12 +114,12 @@ fn exp2_of(a: f32) -> f32 {
 fn log2_of(a: f32) -> f32 {
     /// Of the area tangent: 1, 1/3, 1/5, ...
     const C: [f64; 8] = [1.0, 1.0 / 3.0, 1.0 / 5.0, 1.0 / 7.0, 1.0 / 9.0, 1.0 / 11.0, 1.0 / 13.0, 1.0 / 15.0];
-    if !(a > 0.0 && a < f32::INFINITY) {
-        return match a {
-            0.0 => f32::NEG_INFINITY,
-            f32::INFINITY => a,
-            _ => f32::NAN,
-        };
+    // Of numbers below zero as of zero, so that their powers are zero: what the QPU's program does.
+    if a <= 0.0 {
+        return f32::NEG_INFINITY;
+    }
+    if !a.is_finite() {
+        return a;
     }
     let bits = f64::from(a).to_bits();
     let mut exponent = (bits >> 52) as i64 - 1023;
