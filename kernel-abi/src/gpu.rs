@@ -385,6 +385,12 @@ pub trait Gpu: Send + Sync {
     /// Whether the machine is simulated.
     fn is_simulated(&self) -> bool;
 
+    /// How long it has simulated jobs so far. Applications time out where the chip would take too long, not where a simulator
+    /// does, so this time does not count for them.
+    fn simulation_time(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// The IDENT registers.
     fn ident(&self) -> Result<Ident, GpuError>;
 

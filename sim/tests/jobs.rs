@@ -100,6 +100,23 @@ fn dropping_the_device_does_not_wait_for_the_queue() {
 }
 
 #[test]
+fn only_jobs_take_simulation_time() {
+    let gpu = simulator(2);
+    let target = Target::new(&gpu, 64, 64, Tiling::T);
+    std::thread::sleep(Duration::from_millis(2));
+    assert_eq!(gpu.simulation_time(), Duration::ZERO);
+    run(&gpu, &target.clear_job(1)).unwrap();
+    assert!(gpu.simulation_time() > Duration::ZERO);
+    // The job thread looks for more of them a moment later.
+    let stands = |_| {
+        let before = gpu.simulation_time();
+        std::thread::sleep(Duration::from_millis(2));
+        gpu.simulation_time() == before
+    };
+    assert!((0..1000).any(stands));
+}
+
+#[test]
 fn refusals_name_the_rule() {
     let gpu = simulator(1);
     let target = Target::new(&gpu, 64, 64, Tiling::T);

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
+use std::time::Duration;
 
 use ash::vk;
 use vc4_kernel_abi::{Gpu, GpuError};
@@ -14,7 +15,7 @@ use crate::foundation::extension::Extension;
 use crate::foundation::handle::HostAllocator;
 use crate::foundation::shelf::Shelf;
 use crate::foundation::threads::{AtomicBool, Ordering};
-use crate::foundation::waker::Waker;
+use crate::foundation::waker::{Patience, Waker};
 use crate::objects::heap::Heap;
 use crate::objects::physical_device::{self, PhysicalDevice};
 
@@ -61,6 +62,11 @@ impl Device {
     /// The GPU.
     pub fn gpu(&self) -> &Arc<dyn Gpu> {
         self.physical.gpu()
+    }
+
+    /// Of an application that waits for at most `timeout` nanoseconds.
+    pub fn patience(&self, timeout: u64) -> Patience<impl Fn() -> Duration> {
+        Patience::new(|| self.gpu().simulation_time(), timeout)
     }
 
     /// What higher floors keep as long as it lives.

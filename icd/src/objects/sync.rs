@@ -11,7 +11,7 @@ use crate::foundation::error::Error;
 use crate::foundation::handle::Object;
 use crate::foundation::shared_flag::SharedFlag;
 use crate::foundation::threads::{AtomicBool, Mutex, MutexGuard, Ordering};
-use crate::foundation::waker::{Waker, deadline};
+use crate::foundation::waker::Waker;
 use crate::objects::device::Device;
 
 /// A flag that others wait for.
@@ -161,18 +161,18 @@ pub fn wait_for_fences(
         true => fences.iter().all(|fence| fence.is_signalled()),
         false => fences.iter().any(|fence| fence.is_signalled()),
     };
-    let end = deadline(timeout);
+    let patience = device.patience(timeout);
     // Others do not wake us.
     let looks = fences.iter().any(|fence| fence.is_shared());
     loop {
         let next = if looks { Instant::now().checked_add(LOOK) } else { None };
-        let until = [next, end].into_iter().flatten().min();
+        let until = [next, patience.end()].into_iter().flatten().min();
         device.waker().wait_until(until, || done() || device.is_lost());
         if done() {
             return Ok(vk::Result::SUCCESS);
         }
         device.check()?;
-        if until == end {
+        if patience.is_over() {
             return Ok(vk::Result::TIMEOUT);
         }
     }

@@ -9,7 +9,7 @@ use ash::vk;
 
 use crate::foundation::error::Error;
 use crate::foundation::threads::{AtomicU64, Ordering};
-use crate::foundation::waker::{Waker, deadline};
+use crate::foundation::waker::Waker;
 use crate::objects::device::Device;
 
 /// The payload of a timeline semaphore.
@@ -65,7 +65,7 @@ pub fn wait(
         true => timelines.iter().any(complete),
         false => timelines.iter().all(complete),
     };
-    device.waker().wait_until(deadline(timeout), || done() || device.is_lost());
+    device.waker().wait(&device.patience(timeout), || done() || device.is_lost());
     if done() {
         return Ok(vk::Result::SUCCESS);
     }

@@ -17,7 +17,6 @@ use crate::foundation::debug::{Debug, flags};
 use crate::foundation::error::Error;
 use crate::foundation::handle::{HostAllocator, Object, OwnedHandle};
 use crate::foundation::threads::Mutex;
-use crate::foundation::waker::deadline;
 use crate::objects::device::Device;
 use crate::objects::image::Image;
 use crate::objects::memory::Binding;
@@ -117,7 +116,7 @@ impl Swapchain {
     pub fn acquire(&self, timeout: u64) -> Result<Acquired, Error> {
         let device = self.pool.device();
         let mut answer = Ok(Acquired::Timeout);
-        let done = device.waker().wait_until(deadline(timeout), || match self.pool.try_acquire() {
+        let done = device.waker().wait(&device.patience(timeout), || match self.pool.try_acquire() {
             Ok(None) => false,
             Ok(Some((index, fit))) => {
                 answer = Ok(match fit {
@@ -164,7 +163,8 @@ impl Swapchain {
     /// whether it was.
     pub fn wait_for_present(&self, id: u64, timeout: u64) -> Result<bool, Error> {
         let mut answer = Ok(false);
-        self.pool.device().waker().wait_until(deadline(timeout), || {
+        let device = self.pool.device();
+        device.waker().wait(&device.patience(timeout), || {
             answer = self.pool.is_shown(id);
             !matches!(answer, Ok(false))
         });

@@ -28,6 +28,10 @@ impl Gpu for Simulator {
         true
     }
 
+    fn simulation_time(&self) -> Duration {
+        self.shared.state().simulation_time()
+    }
+
     fn ident(&self) -> Result<Ident, GpuError> {
         Ok(Ident::REFERENCE)
     }

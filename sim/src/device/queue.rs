@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use vc4_kernel_abi::{BoHandle, PerfmonId, Seqno};
 
@@ -70,9 +70,31 @@ pub(super) struct State {
     /// Broken rules, each place once.
     pub findings: Vec<Finding>,
     pub stop: bool,
+    /// How long jobs were simulated until there were none.
+    simulated: Duration,
+    /// Since when jobs are simulated, if some are.
+    busy: Option<Instant>,
 }
 
 impl State {
+    /// Takes the next job, if there is one.
+    fn take(&mut self) -> Option<(Seqno, Order, Watch)> {
+        let next = self.queue.pop_front();
+        match next {
+            Some(_) => self.busy = self.busy.or_else(|| Some(Instant::now())),
+            None => {
+                self.simulated = self.simulation_time();
+                self.busy = None;
+            }
+        }
+        next
+    }
+
+    /// How long jobs were simulated so far.
+    pub fn simulation_time(&self) -> Duration {
+        self.simulated + self.busy.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
     /// Keeps findings as far as there is room.
     fn keep_findings(&mut self, findings: Vec<Finding>) {
         let room = MAX_FINDINGS - self.findings.len();
@@ -112,7 +134,7 @@ pub(super) fn work(shared: &Shared) {
             if state.stop {
                 return;
             }
-            match state.queue.pop_front() {
+            match state.take() {
                 Some(next) => break next,
                 None => state = shared.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner()),
             }
