@@ -161,6 +161,46 @@ fn loops_are_jumped_over() {
     assert_eq!(run(1.0, 0x0010), all);
 }
 
+/// A loop is run as often as the element that goes round most, and nothing is run to find out that all have gone round.
+#[test]
+fn loops_run_as_often_as_they_go_round() {
+    let shader = Counted::new("counted_loop");
+    let instructions = shader.pipeline.fragment.code.len() as u64;
+    let run = |uniform: f32, own: f32, more: u32, mask: u32| {
+        let w = |lane: usize| if mask >> lane & 1 != 0 { more as f32 + 0.5 } else { 0.0 };
+        shader.run([uniform, own, 0.0, 0.0], |lane| [0.25, -0.5, 0.125, w(lane)])
+    };
+    let none = run(0.0, 0.0, 0, 0);
+    let uniform = run(2.0, 0.0, 0, 0) - run(1.0, 0.0, 0, 0);
+    let divergent = run(0.0, 2.0, 0, 0) - run(0.0, 1.0, 0, 0);
+    assert!(
+        none + uniform + divergent <= instructions,
+        "{none} of {instructions} instructions without an iteration"
+    );
+    // One in front of each loop, and one at its end.
+    let code = &shader.pipeline.fragment.code;
+    let branches = code.iter().filter(|&&word| matches!(Inst::decode(word), Ok(Inst::Branch(_))));
+    assert_eq!(branches.count(), 4);
+    for count in 1..6 {
+        assert_eq!(run(count as f32, 0.0, 0, 0), run(1.0, 0.0, 0, 0) + (count - 1) * uniform);
+        // Whoever goes round most.
+        for mask in [0xffff, 1, 0x4200] {
+            let turns = run(0.0, 0.0, count as u32, mask);
+            assert_eq!(turns, run(0.0, 1.0, 0, 0) + (count - 1) * divergent, "{mask:#x}");
+        }
+    }
+    // Entering a loop takes less than going round.
+    for (first, turn) in [(run(1.0, 0.0, 0, 0), uniform), (run(0.0, 1.0, 0, 0), divergent)] {
+        assert!(
+            first - none < 2 * turn,
+            "{} instructions for the first iteration, {turn} for others",
+            first - none
+        );
+    }
+    // Selects keep what elements had that went round less often; where all agree there are none.
+    assert!(uniform < divergent, "{uniform} instructions where all agree, {divergent} where they may not");
+}
+
 /// What an arm does: `length` operations on a value.
 fn chain(b: &mut Builder, mut value: Value, [factor, term]: [Value; 2], length: u32) -> Value {
     for n in 0..length {

@@ -54,9 +54,15 @@ pub fn control_stages(name: &str) -> [Shader; 2] {
 /// Loops that no pass can unroll.
 #[test]
 fn control_flow() {
-    for name in
-        ["uniform_loop", "carrying_loop", "guarded_loop", "divergent_loop", "nested_loop", "fetching_loop"]
-    {
+    for name in [
+        "uniform_loop",
+        "counted_loop",
+        "carrying_loop",
+        "guarded_loop",
+        "divergent_loop",
+        "nested_loop",
+        "fetching_loop",
+    ] {
         let [vertex, fragment] = control_stages(name);
         check_lowered_control(name, &fragment);
         Case { name, vertex: &vertex, fragment: &fragment, state: state(), exact: false }.run();

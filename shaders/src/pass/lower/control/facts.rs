@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_entity::EntitySet;
 
+use super::head::Head;
 use crate::ir::{Block, Inst, Node, Op, Output, Region, Shader, Value, collect_blocks, for_each_condition};
 
 /// A value that is used behind its loop.
@@ -33,6 +34,10 @@ pub struct Facts {
     pub kills: bool,
     /// Elements leave the shader in it.
     pub returns: bool,
+    /// Instructions.
+    pub size: usize,
+    /// Its head.
+    pub head: Head,
 }
 
 /// The first block of a region.
@@ -76,9 +81,11 @@ fn loop_facts(shader: &Shader, body: &Region, behind: Option<Block>) -> Facts {
         facts.inside.insert(block);
     }
     facts.header = phis(shader, first_block(body)).collect();
+    facts.head = Head::of(shader, body);
     let exit_phis: Vec<Inst> = behind.into_iter().flat_map(|block| phis(shader, block)).collect();
     let mut defined: EntitySet<Value> = EntitySet::new();
     for &block in &blocks {
+        facts.size += shader.blocks[block].insts.len();
         for &inst in &shader.blocks[block].insts {
             let data = &shader.insts[inst];
             data.results.iter().for_each(|&result| {

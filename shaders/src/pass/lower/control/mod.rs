@@ -2,13 +2,16 @@
 //! do per element becomes data.
 //!
 //! Afterwards only loops remain, and ifs around those that no element may enter. Each loop carries a truth value that
-//! says which elements still run, and has one exit, at its end, taken when none does. Other ifs run both arms until
+//! says which elements still run, and has one exit, at its end, taken when none does; what it begins with to find out whether
+//! an element goes on runs ahead ([`head`]). Other ifs run both arms until
 //! [`crate::pass::opt::branch`] finds what is worth a branch. Values that leave a loop are carried through it and chosen as
 //! elements leave. Output stores and discards wait for the end of the shader, where one of each remains per output.
 //!
 //! Elements that left a loop run on with values that nobody looks at.
 
 mod facts;
+mod head;
+mod turns;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +19,8 @@ use cranelift_entity::{EntitySet, SecondaryMap};
 
 use crate::ir::{Block, Builder, Inst, Node, Op, Output, Region, Replacements, Shader, Type, Value};
 use facts::{Facts, Leaver, collect_facts, first_block};
+use head::{Ahead, Head};
+use turns::Turn;
 
 /// Lowers a shader that is more than one block.
 pub fn run(shader: &mut Shader) {
@@ -24,6 +29,27 @@ pub fn run(shader: &mut Shader) {
     }
     let mut facts = BTreeMap::new();
     collect_facts(shader, &shader.body, &mut facts);
+    if facts.is_empty() {
+        lower(shader, facts);
+        return;
+    }
+    let before = shader.clone();
+    let (entry, loops) = lower(shader, facts);
+    let dear = turns::settle(shader, entry, &loops);
+    if !dear.is_empty() {
+        *shader = before;
+        let mut facts = BTreeMap::new();
+        collect_facts(shader, &shader.body, &mut facts);
+        for (_, facts) in facts.iter_mut().filter(|(first, _)| dear.contains(**first)) {
+            facts.head = Head::default();
+        }
+        let (entry, loops) = lower(shader, facts);
+        turns::settle(shader, entry, &loops);
+    }
+}
+
+/// Lowers a shader with what is known of its loops. Returns its first block, and what became of the loops.
+fn lower(shader: &mut Shader, facts: BTreeMap<Block, Facts>) -> (Block, Vec<Turn>) {
     let body = std::mem::take(&mut shader.body);
     let entry = shader.blocks.push(Default::default());
     let mut lower = Lower {
@@ -35,11 +61,13 @@ pub fn run(shader: &mut Shader) {
         loops: Vec::new(),
         facts,
         done: EntitySet::new(),
+        passed: EntitySet::new(),
+        turns: Vec::new(),
         state: State::default(),
         map: Replacements::default(),
     };
     lower.nodes(body, None);
-    lower.finish();
+    (entry, lower.finish())
 }
 
 /// What is stored, discarded or returned so far; carried through loops.
@@ -78,6 +106,9 @@ struct Lower<'a> {
     facts: BTreeMap<Block, Facts>,
     /// Phis that a loop has taken care of.
     done: EntitySet<Inst>,
+    /// Where nobody leaves the loop, as its head ran ahead.
+    passed: EntitySet<Block>,
+    turns: Vec<Turn>,
     state: State,
     map: Replacements,
 }
@@ -220,6 +251,12 @@ impl Lower<'_> {
     }
 
     fn choice(&mut self, cond: Value, then: Region, otherwise: Region, mask: Mask) -> Option<Mask> {
+        if self.passed.contains(first_block(&then)) {
+            return self.nodes(otherwise, mask);
+        }
+        if self.passed.contains(first_block(&otherwise)) {
+            return self.nodes(then, mask);
+        }
         let cond = self.map.resolve(cond);
         let opposite = self.not(cond);
         let yes = self.and(mask, Some(cond));
@@ -247,11 +284,22 @@ impl Lower<'_> {
 
     fn endless_loop(&mut self, body: Region, mask: Mask) -> Mask {
         // An iteration is started for some element, but what an element does before it gets here may end it.
-        let may_be_idle = mask.filter(|&mask| self.loops.last().is_none_or(|exits| exits.active != mask));
+        let mut may_be_idle = mask.filter(|&mask| self.loops.last().is_none_or(|exits| exits.active != mask));
         let facts = self.facts.remove(&first_block(&body)).unwrap_or_default();
-        let running = self.truth(mask);
+        let mut running = self.truth(mask);
         let initial = self.initial_state(&facts);
-        let starts = self.initial_values(&facts);
+        let mut starts = self.initial_values(&facts);
+        if facts.head.is_some() {
+            let ahead = self.run_ahead(&facts.head, &facts.header, &starts);
+            let entering = self.passing(&ahead, running);
+            self.start_ahead(&facts, &ahead, entering, &mut starts);
+            if entering != running {
+                (running, may_be_idle) = (entering, Some(entering));
+            }
+            for exit in facts.head.exits() {
+                self.passed.insert(exit);
+            }
+        }
         let in_front = self.current;
         let around = std::mem::take(&mut self.region);
         if may_be_idle.is_some() {
@@ -265,6 +313,8 @@ impl Lower<'_> {
         self.region.push(Node::Block(self.current));
         let mut phis = Vec::new();
         let active = self.carry(&mut phis, before, running);
+        let is_short = facts.head.is_some() && facts.size < turns::LONG;
+        self.turns.push(Turn { first: first_block(&body), header: self.current, active, is_short });
         let values: Vec<Value> = starts.iter().map(|&start| self.carry(&mut phis, before, start)).collect();
         self.carry_state(&initial, before, &mut phis);
         let header = &values[..facts.header.len()];
@@ -285,7 +335,9 @@ impl Lower<'_> {
             let ways = self.ways(inst, &facts.inside);
             next.push(self.choose(&ways, None).unwrap_or(phi));
         }
-        let (mut last, instead) = self.left_values(&facts, &exits, &values, &starts, &mut next);
+        let ahead = facts.head.is_some().then(|| self.run_ahead(&facts.head, &facts.header, &next[1..]));
+        let (mut last, instead) =
+            self.left_values(&facts, &exits, (&values, &starts), ahead.as_ref(), &mut next);
         next.extend(initial.values(&self.state));
         let exit = self.close_loop(&phis, &next);
         let inner = std::mem::replace(&mut self.region, outer);
@@ -318,34 +370,48 @@ impl Lower<'_> {
     }
 
     /// What leaves the loop, and what stands for it if the loop is not entered. `carried` are the phis of an iteration for
-    /// what [`Lower::initial_values`] lists, `starts`; `next` is what the next iteration begins with, active elements first.
+    /// what [`Lower::initial_values`] lists, `starts`; `next` is what the next iteration begins with, active elements first, of
+    /// which the head may turn some away.
     fn left_values(
         &mut self,
         facts: &Facts,
         exits: &Exits,
-        carried: &[Value],
-        starts: &[Value],
+        (carried, starts): (&[Value], &[Value]),
+        ahead: Option<&Ahead>,
         next: &mut Vec<Value>,
     ) -> (Vec<Value>, Vec<Value>) {
         let left = self.any(&exits.breaks);
+        let stayed = next[0];
+        if let Some(ahead) = ahead {
+            next[0] = self.passing(ahead, stayed);
+        }
         let (mut last, mut instead) = (Vec::new(), Vec::new());
         // Those without keeper have phis of their own behind the header's.
         let mut own = facts.header.len();
         for (&leaver, &keeper) in facts.leavers.iter().zip(&facts.keepers) {
             let phi = keeper.unwrap_or(own);
             let value = self.left_value(facts, leaver, carried[phi], left);
-            let value = match keeper {
-                // Elements that run go on with the phi's next value.
-                Some(_) => {
-                    next[1 + phi] = self.builder().select(next[0], next[1 + phi], value);
-                    next[1 + phi]
+            let away = ahead.and_then(|ahead| self.turned_away(&facts.head, ahead, leaver));
+            // Elements that run go on with the phi's next value; nobody looks at what others keep for them.
+            let going = match (keeper, away) {
+                (Some(_), Some(away)) => Some(self.builder().select(next[0], next[1 + phi], away)),
+                (Some(_), None) => Some(next[1 + phi]),
+                (None, away) => away,
+            };
+            let value = match going {
+                Some(going) => {
+                    let goes = if away.is_some() { stayed } else { next[0] };
+                    self.builder().select(goes, going, value)
                 }
+                None => value,
+            };
+            match keeper {
+                Some(_) => next[1 + phi] = value,
                 None => {
                     own += 1;
                     next.push(value);
-                    value
                 }
-            };
+            }
             last.push(value);
             instead.push(starts[phi]);
         }
@@ -469,7 +535,7 @@ impl Lower<'_> {
     fn ways(&self, inst: Inst, inside: &EntitySet<Block>) -> Vec<(Block, Value)> {
         let data = &self.shader.insts[inst];
         let ways = data.phi_blocks.iter().copied().zip(data.args.iter().copied());
-        ways.filter(|&(from, _)| inside.contains(from)).collect()
+        ways.filter(|&(from, _)| inside.contains(from) && !self.passed.contains(from)).collect()
     }
 
     /// A value that leaves the loop: that of this iteration where an element leaves now, as `left` says, else the one
@@ -503,8 +569,8 @@ impl Lower<'_> {
         exit
     }
 
-    /// Ends the shader with its discard and its stores.
-    fn finish(mut self) {
+    /// Ends the shader with its discard and its stores. Returns what became of its loops.
+    fn finish(mut self) -> Vec<Turn> {
         if let Some(killed) = self.state.killed {
             self.builder().discard_if(killed);
         }
@@ -514,6 +580,7 @@ impl Lower<'_> {
         // Operands were renamed as instructions moved; a later sweep would confuse what a value is inside and
         // behind its loop.
         self.shader.body = self.region;
+        self.turns
     }
 }
 

@@ -6,7 +6,7 @@
 //! when it comes to it, and everything needed by several of them goes to the innermost arm around them all.
 //! Selects of one condition share a choice where their operands allow it.
 
-use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
+use cranelift_entity::{EntitySet, PrimaryMap, SecondaryMap, entity_impl};
 use rustc_hash::FxHashMap;
 
 use super::scope::Scope;
@@ -118,8 +118,9 @@ impl Demand {
         self.arms.iter().any(|(arm, data)| arm != self.root && data.weight >= LONG_ARM.uniform)
     }
 
-    /// Chooses what to jump over. Returns whether there is anything.
-    pub fn choose(&mut self, uniform: &Uniform) -> bool {
+    /// Chooses what to jump over. Returns whether there is anything. Some element always has words of `running` that are not zero,
+    /// so that nobody jumps over what is for those.
+    pub fn choose(&mut self, shader: &Shader, uniform: &Uniform, running: &EntitySet<Value>) -> bool {
         let mut any = false;
         for choice in self.choices.values_mut() {
             let weights = choice.arms.map(|arm| self.arms[arm].weight);
@@ -129,6 +130,9 @@ impl Demand {
             } else {
                 weights.map(|weight| weight >= LONG_ARM.divergent)
             };
+            if let Some(always) = taken(shader, choice.cond, running) {
+                choice.skips[always] = false;
+            }
             any |= choice.skips != [false; 2];
         }
         any
@@ -259,5 +263,17 @@ fn test(shader: &Shader, cond: Value) -> (Test, bool) {
             ((known, if swap { b } else { a }, if swap { a } else { b }), true)
         }
         _ => ((op, a, b), false),
+    }
+}
+
+/// The arm that some element always takes, if one is known.
+fn taken(shader: &Shader, cond: Value, running: &EntitySet<Value>) -> Option<usize> {
+    match *shader.args(cond) {
+        [word, zero] if running.contains(word) && shader.const_of(zero) == Some(0) => match shader.op(cond) {
+            Op::INe => Some(0),
+            Op::IEq => Some(1),
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -7,6 +7,7 @@
 //! of straight code.
 
 mod demand;
+mod running;
 mod scope;
 pub mod share;
 mod split;
@@ -45,7 +46,8 @@ pub fn find(shader: &Shader) -> Option<Plan> {
         return None;
     }
     let uniform = Uniform::of(shader);
-    demands.retain_mut(|(_, demand)| demand.choose(&uniform));
+    let running = running::of(shader);
+    demands.retain_mut(|(_, demand)| demand.choose(shader, &uniform, &running));
     (!demands.is_empty()).then_some(Plan(demands))
 }
 
