@@ -19,7 +19,7 @@ void main()
     vec4 last = sum;
     for (int i = 0; i < count; i++) {
         last = sum;
-        sum = turn(sum, float(i) * 0.125);
+        sum = turn(turn(turn(sum, float(i) * 0.125), 0.375), 0.625);
     }
     o_color = sum * 0.25 + last * 0.125;
 }
