@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -139,6 +140,22 @@ fn any_device_replays() {
     let gpu = Noop::new();
     let replayed = DeviceReplay::new(&capture, &gpu).step(Duration::ZERO).unwrap().unwrap();
     assert_eq!(replayed.differences(&capture.entries[0].outcome).len(), 1);
+}
+
+#[test]
+fn memory_that_bos_take_is_told() {
+    let capture = read(&record("memory", frames));
+    let mut replay = Replay::new(&capture, Config { instruction_limit: LIMIT, ..Replay::config(&capture) });
+    let mut alive = BTreeMap::new();
+    for entry in &capture.entries {
+        for key in &entry.dropped {
+            alive.remove(key);
+        }
+        alive.extend(entry.bos.iter().map(|bo| (bo.key, u64::from(bo.bytes).next_multiple_of(4096))));
+        replay.step(Watch::Results).unwrap().unwrap();
+        assert_eq!(replay.bo_bytes(), alive.values().sum::<u64>());
+    }
+    assert!(capture.entries.iter().any(|entry| !entry.dropped.is_empty()));
 }
 
 #[test]

@@ -91,6 +91,11 @@ impl Bos {
         entry.submission.written().into_iter().map(|place| self.hash(entry.bos[place].key)).collect()
     }
 
+    /// Bytes of contiguous memory that they take, in whole pages.
+    pub fn bytes(&self) -> u64 {
+        self.0.values().map(|bo| u64::from(bo.use_.bytes).next_multiple_of(u64::from(PAGE_BYTES))).sum()
+    }
+
     /// Closes all of them.
     pub fn close(&mut self, gpu: &dyn Gpu) {
         std::mem::take(&mut self.0).into_values().for_each(|bo| gpu.close_bo(bo.handle));

@@ -80,6 +80,11 @@ impl<'a> Replay<'a> {
         self.bos.contents(key, offset, size)
     }
 
+    /// Bytes of contiguous memory in BOs that submissions have used so far and that are still alive.
+    pub fn bo_bytes(&self) -> u64 {
+        self.bos.bytes()
+    }
+
     fn run(&mut self, entry: &Entry, watch: Watch) -> Result<Replayed, ReplayError> {
         let submit = self.bos.prepare(&self.simulator, self.capture, entry)?;
         let mut replayed = Replayed::default();

@@ -47,36 +47,39 @@ pub fn run(options: &Options) -> Result<Status, Error> {
         Some(path) => cost::measured(path)?,
         None => Numbers::default(),
     };
-    let whole = price(options, &options.file, &numbers)?;
+    let (whole, bo_bytes) = price(options, &options.file, &numbers)?;
     let before = match &options.beyond {
-        Some(file) => price(options, file, &numbers)?,
+        Some(file) => price(options, file, &numbers)?.0,
         None => Price::default(),
     };
     let price = whole.beyond(&before, options.frames);
-    output::print(&if options.tsv { HEADER.to_owned() + &row(&price) } else { text(&price) })?;
+    let said = if options.tsv { HEADER.to_owned() + &row(&price, bo_bytes) } else { text(&price, bo_bytes) };
+    output::print(&said)?;
     Ok(Status::Success)
 }
 
-/// The price of all submissions of a capture.
-fn price(options: &Options, file: &Path, numbers: &Numbers) -> Result<Price, Error> {
+/// The price of all submissions of a capture, and the most bytes that BOs took at once.
+fn price(options: &Options, file: &Path, numbers: &Numbers) -> Result<(Price, u64), Error> {
     let capture = load::capture(file)?;
     let mut replay = Replay::new(&capture, options.machine.config(&capture));
     let mut sum = Price::default();
+    let mut bo_bytes = 0;
     for entry in &capture.entries {
         let Some(replayed) = replay.step(Watch::Profile) else { break };
         let replayed = replayed.map_err(|error| Error::Input(format!("{}: {error}", file.display())))?;
         if let Some(profile) = &replayed.profile {
             sum.add(&Price::of(&entry.submission.submit, profile, numbers));
         }
+        bo_bytes = replay.bo_bytes().max(bo_bytes);
     }
-    Ok(sum)
+    Ok((sum, bo_bytes))
 }
 
 fn megabytes(bytes: u64) -> String {
     format!("{:.2} MB", bytes as f64 / 1e6)
 }
 
-fn text(price: &Price) -> String {
+fn text(price: &Price, bo_bytes: u64) -> String {
     let [coordinate, vertex, fragment] = price.qpu_clocks;
     let percent = |part: u64, of: u64| 100.0 * part as f64 / of.max(1) as f64;
     let all = coordinate + vertex + fragment;
@@ -98,6 +101,7 @@ fn text(price: &Price) -> String {
     row("vertices shaded", format!("{} for {}", price.vertices[0], price.vertices[1]));
     row("primitives binned", price.primitives.to_string());
     row("binner memory", format!("{} more blocks", price.spills));
+    row("BOs of jobs, most at once", megabytes(bo_bytes));
     row("memory alone", format!("{:.3} ms for pixels stored, vertices and missed lines", price.least * 1e3));
     for (hertz, seconds) in CLOCKS.into_iter().zip(price.seconds) {
         row(&format!("time at {:.0} MHz", hertz / 1e6), format!("{:.3} ms", seconds * 1e3));
@@ -111,10 +115,10 @@ fn text(price: &Price) -> String {
 
 /// Names of the columns of a row.
 const HEADER: &str = "jobs\tcoordinate_clocks\tvertex_clocks\tfragment_clocks\twait_clocks\tthreaded_clocks\tquads\ttexture_quads\t\
-    texture_misses\tload_bytes\tstore_bytes\tlist_bytes\tread_bytes\tshaded\tvertices\tprimitives\tspills\tms_250\tms_300\tms_400\t\
+    texture_misses\tload_bytes\tstore_bytes\tlist_bytes\tread_bytes\tshaded\tvertices\tprimitives\tspills\tbo_bytes\tms_250\tms_300\tms_400\t\
     least_ms\tbound\n";
 
-fn row(price: &Price) -> String {
+fn row(price: &Price, bo_bytes: u64) -> String {
     let [coordinate, vertex, fragment] = price.qpu_clocks;
     let ([loads, stores], [shaded, vertices]) = (price.tile_bytes, price.vertices);
     let counts = [
@@ -135,6 +139,7 @@ fn row(price: &Price) -> String {
         vertices,
         price.primitives,
         price.spills,
+        bo_bytes,
     ];
     let counts = counts.iter().map(ToString::to_string);
     let times = price.seconds.iter().chain([&price.least]).map(|seconds| format!("{:.6}", seconds * 1e3));
