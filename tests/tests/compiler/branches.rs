@@ -201,6 +201,13 @@ fn loops_run_as_often_as_they_go_round() {
     assert!(uniform < divergent, "{uniform} instructions where all agree, {divergent} where they may not");
 }
 
+/// What translators of WGSL add to a loop, lest it never end, takes nothing.
+#[test]
+fn counters_to_ends_that_nobody_lives_to_see() {
+    let [bounded, plain] = ["bounded_loop", "uniform_loop"].map(|name| Counted::new(name).pipeline.fragment);
+    assert_eq!(bounded.code, plain.code);
+}
+
 /// What an arm does: `length` operations on a value.
 fn chain(b: &mut Builder, mut value: Value, [factor, term]: [Value; 2], length: u32) -> Value {
     for n in 0..length {

@@ -56,6 +56,7 @@ pub fn control_stages(name: &str) -> [Shader; 2] {
 fn control_flow() {
     for name in [
         "uniform_loop",
+        "bounded_loop",
         "counted_loop",
         "carrying_loop",
         "guarded_loop",

@@ -1,6 +1,6 @@
 //! The optimisation passes in their order.
 
-use super::{algebraic, blocks, cse, dce, dead_loops, flatten, fold, phi, unroll};
+use super::{algebraic, blocks, counters, cse, dce, dead_loops, flatten, fold, phi, unroll};
 use crate::ir::Shader;
 
 /// Rounds after which nothing changes any more in all but contrived shaders.
@@ -24,7 +24,7 @@ const fn step(name: &'static str, pass: Pass, wakes: usize) -> Step {
 }
 
 /// The passes of a round.
-const ALL: usize = 9;
+const ALL: usize = 10;
 
 /// Passes that need each other's results until nothing changes. Copies of loop bodies are best made when the body is
 /// tidy, so control flow comes last in a round.
@@ -32,6 +32,7 @@ pub const PASSES: [Step; ALL] = [
     step("opt_phi", phi::run, ALL),
     step("opt_fold", fold::run, ALL),
     step("opt_algebraic", algebraic::run, ALL),
+    step("opt_counters", counters::run, ALL),
     // One sweep finds all there are.
     step("opt_cse", cse::run, ALL - 1),
     // What is gone was of no use to others, but control flow counts what is left.

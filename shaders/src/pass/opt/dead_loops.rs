@@ -18,7 +18,8 @@ pub fn run(shader: &mut Shader) -> bool {
     changed
 }
 
-fn has_loop(region: &Region) -> bool {
+/// Whether there is a loop in a region.
+pub fn has_loop(region: &Region) -> bool {
     region.iter().any(|node| match node {
         Node::Loop(_) => true,
         Node::If { then, otherwise, .. } => has_loop(then) || has_loop(otherwise),

@@ -8,6 +8,7 @@ pub mod all;
 pub mod associate;
 pub mod blocks;
 pub mod branch;
+pub mod counters;
 pub mod cse;
 pub mod dce;
 pub mod dead_loops;
