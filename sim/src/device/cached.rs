@@ -1,34 +1,42 @@
 //! BOs that the CPU caches, in the worst way that a cache can behave: it keeps what it has until it is told otherwise.
 //!
-//! The CPU's view has pages of its own. A line that it changed goes to memory as a whole, as lines do.
+//! The CPU's view has pages of its own, which are none of the machine's. A line that it changed goes to memory as a whole, as lines do.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
+
+use vc4_kernel_abi::{GpuError, MappedMemory, Mapping};
 
 use crate::kernel::Bo;
 use crate::lock::lock;
 
 /// Words of a line.
 const LINE: usize = 16;
+/// Bytes of one.
+const LINE_BYTES: usize = 4 * LINE;
 
 /// A cached BO.
 pub(super) struct Cached {
     memory: Arc<Bo>,
-    view: Arc<Bo>,
+    view: MappedMemory,
     /// What the view held when it was last like memory.
     seen: Mutex<Vec<u32>>,
 }
 
 impl Cached {
-    /// A BO and pages of the same size for the CPU's view of it, both zeroed.
-    pub(super) fn new(memory: Arc<Bo>, view: Arc<Bo>) -> Cached {
-        let seen = Mutex::new(vec![0; memory.pages.bytes() as usize / 4]);
-        Cached { memory, view, seen }
+    /// A zeroed BO, of which the CPU has seen nothing.
+    ///
+    /// # Errors
+    /// [`GpuError::OutOfMemory`]: the process gets no memory for the view.
+    pub(super) fn new(memory: Arc<Bo>) -> Result<Cached, GpuError> {
+        let bytes = memory.pages.bytes() as usize;
+        let view = MappedMemory::anonymous(bytes).map_err(|_| GpuError::OutOfMemory("a cached view"))?;
+        Ok(Cached { memory, view, seen: Mutex::new(vec![0; bytes / 4]) })
     }
 
-    /// The CPU's view.
-    pub(super) fn view(&self) -> &Arc<Bo> {
-        &self.view
+    /// The CPU's view, good until the BO is closed.
+    pub(super) fn view(&self) -> Mapping {
+        self.view.mapping()
     }
 
     /// Lines that the CPU changed go to memory; then, if the CPU `forgets`, its view is what memory holds.
@@ -38,23 +46,20 @@ impl Cached {
     pub(super) fn maintain(&self, bytes: Range<usize>, forgets: bool) {
         assert!(bytes.start <= bytes.end && bytes.end <= self.memory.pages.bytes() as usize);
         let mut seen = lock(&self.seen);
-        let mut line = [0; LINE];
-        for first in (bytes.start / (4 * LINE) * LINE..bytes.end.div_ceil(4)).step_by(LINE) {
-            let at = |bo: &Bo| bo.pages.address() + 4 * first as u32;
-            let known = &mut seen[first..first + LINE];
-            let read = self.view.pages.memory().read_words(at(&self.view), &mut line);
-            read.expect("the pages lie in memory");
+        let (view, memory) = (self.view(), self.memory.pages.memory());
+        let mut line = [0u32; LINE];
+        for at in (bytes.start / LINE_BYTES * LINE_BYTES..bytes.end).step_by(LINE_BYTES) {
+            let address = self.memory.pages.address() + at as u32;
+            let known = &mut seen[at / 4..at / 4 + LINE];
+            view.read(at, bytemuck::bytes_of_mut(&mut line));
             if line != *known {
-                let written = self.memory.pages.memory().write_words(at(&self.memory), &line);
-                written.expect("the pages lie in memory");
+                memory.write_words(address, &line).expect("the pages lie in memory");
                 known.copy_from_slice(&line);
             }
             if forgets {
-                let read = self.memory.pages.memory().read_words(at(&self.memory), &mut line);
-                read.expect("the pages lie in memory");
+                memory.read_words(address, &mut line).expect("the pages lie in memory");
                 if line != *known {
-                    let written = self.view.pages.memory().write_words(at(&self.view), &line);
-                    written.expect("the pages lie in memory");
+                    view.write(at, bytemuck::bytes_of(&line));
                     known.copy_from_slice(&line);
                 }
             }
@@ -92,6 +97,22 @@ mod tests {
         gpu.forget(bo, 0..4096);
         assert_eq!((mapping.read_u32(256), memory(64)), (9, 9));
         gpu.close_bo(bo);
+    }
+
+    /// Memory that the CPU caches takes no more of the machine's than other memory.
+    #[test]
+    fn views_take_no_memory_of_the_machine() {
+        const BYTES: u32 = 8 << 20;
+        let gpu = Simulator::new(Config { memory_bytes: 32 << 20, ..Config::default() });
+        let bo = gpu.create_cached_bo(BYTES).unwrap();
+        let mapping = gpu.map_bo(bo).unwrap();
+        mapping.write_u32(BYTES as usize - 4, 5);
+        gpu.write_back(bo, 0..BYTES as usize);
+        let pages = gpu.bo(bo).unwrap();
+        let last = pages.pages.address() + BYTES - 4;
+        assert_eq!(pages.pages.memory().read(last).unwrap(), 5);
+        // Of 32 MiB the binner has 16.
+        gpu.create_bo((7 << 20) + (1 << 19)).unwrap();
     }
 
     #[test]

@@ -49,9 +49,10 @@ impl Gpu for Simulator {
     }
 
     fn create_cached_bo(&self, size: u32) -> Result<BoHandle, GpuError> {
-        let (memory, view) = (self.new_bo(size)?, self.new_bo(size)?);
-        let bo = self.add_bo(memory.clone())?;
-        lock(&self.cached).insert(bo, Arc::new(Cached::new(memory, view)));
+        let memory = self.new_bo(size)?;
+        let cached = Cached::new(memory.clone())?;
+        let bo = self.add_bo(memory)?;
+        lock(&self.cached).insert(bo, Arc::new(cached));
         Ok(bo)
     }
 
@@ -79,10 +80,10 @@ impl Gpu for Simulator {
 
     #[expect(unsafe_code, reason = "a mapping is memory that the driver's process shares with the GPU")]
     fn map_bo(&self, bo: BoHandle) -> Result<Mapping, GpuError> {
-        let bo = match self.cached(bo) {
-            Some(cached) => cached.view().clone(),
-            None => self.bo(bo)?,
-        };
+        if let Some(cached) = self.cached(bo) {
+            return Ok(cached.view());
+        }
+        let bo = self.bo(bo)?;
         if bo.shader.is_some() {
             return Err(GpuError::Refused("a shader BO is immutable and cannot be mapped".into()));
         }
