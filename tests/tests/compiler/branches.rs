@@ -277,6 +277,26 @@ fn short_arms_are_run_by_all() {
     }
 }
 
+/// An element of an array by an index that a draw gives is chosen by a row of selects, each the arm of the one before.
+#[test]
+fn rows_of_selects_are_no_arms() {
+    let fragment = shader(Stage::Fragment, |b| {
+        let values: Vec<Value> = (0..8).map(|n| input(b, n / 4, (n % 4) as u8)).collect();
+        let index = b.op(Op::LoadUbo { buffer: descriptor(0), offset: 8 }, &[]);
+        let mut chosen = values[0];
+        for (n, &value) in (0..40).rev().zip(values.iter().cycle()) {
+            let place = b.word(n);
+            let here = b.op(Op::IEq, &[index, place]);
+            chosen = b.select(here, value, chosen);
+        }
+        for component in 0..4 {
+            b.store_output(Output::User { location: 0, component }, chosen);
+        }
+    });
+    let skipped = skipped_in("a row of selects", &fragment);
+    assert!(skipped.is_empty(), "{skipped:?} jumped over");
+}
+
 #[test]
 fn long_arms_are_branches() {
     for (uniform, length) in [(true, 48), (true, 200), (false, 128), (false, 200)] {

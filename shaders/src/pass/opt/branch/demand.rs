@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::scope::Scope;
 use super::weight::{LONG_ARM, stays_in_front, weight};
 use crate::ir::uniform::Uniform;
-use crate::ir::{Block, Inst, Op, Shader, Value};
+use crate::ir::{Block, Inst, Op, Shader, Type, Value};
 use crate::work;
 
 /// Arms within arms, at most; a bound on the steps of each use and on recursion.
@@ -39,6 +39,8 @@ pub struct Arm {
     /// Instructions of each piece, the last one first.
     pub pieces: Vec<Vec<Inst>>,
     weight: u32,
+    /// Of the weight, what is no choosing: neither selects nor what they look at.
+    work: u32,
 }
 
 impl Arm {
@@ -103,13 +105,20 @@ impl Demand {
     fn weigh(&mut self, shader: &Shader) {
         // Inner arms were made after those around them.
         for arm in self.arms.keys().rev() {
-            let own = self.arms[arm].pieces.iter().flatten().map(|&inst| weight(shader, inst)).sum::<u32>();
-            let inner = self.arms[arm].choices.iter().map(|&choice| {
+            let (mut total, mut work) = (0, 0);
+            for &inst in self.arms[arm].pieces.iter().flatten() {
+                total += weight(shader, inst);
+                work += if chooses(shader, inst) { 0 } else { weight(shader, inst) };
+            }
+            for &choice in &self.arms[arm].choices {
                 let choice = &self.choices[choice];
-                let arms = choice.arms.map(|arm| self.arms[arm].weight);
-                arms[0] + arms[1] + 2 * choice.selects.len() as u32
-            });
-            self.arms[arm].weight = own + inner.sum::<u32>();
+                for arm in choice.arms {
+                    total += self.arms[arm].weight;
+                    work += self.arms[arm].work;
+                }
+                total += 2 * choice.selects.len() as u32;
+            }
+            (self.arms[arm].weight, self.arms[arm].work) = (total, work);
         }
     }
 
@@ -125,7 +134,12 @@ impl Demand {
         for choice in self.choices.values_mut() {
             let weights = choice.arms.map(|arm| self.arms[arm].weight);
             choice.skips = if uniform.contains(choice.cond) {
-                let long = weights.iter().any(|&weight| weight >= LONG_ARM.uniform);
+                // Most ways through a row of selects come to its end, whatever the first ones jump over.
+                let is_long = |arm: ArmId| {
+                    let arm = &self.arms[arm];
+                    arm.weight >= LONG_ARM.uniform && arm.work >= LONG_ARM.beside
+                };
+                let long = choice.arms.into_iter().any(is_long);
                 weights.map(|weight| long && weight >= LONG_ARM.beside)
             } else {
                 weights.map(|weight| weight >= LONG_ARM.divergent)
@@ -276,4 +290,11 @@ fn taken(shader: &Shader, cond: Value, running: &EntitySet<Value>) -> Option<usi
         },
         _ => None,
     }
+}
+
+/// Whether an instruction only finds out which of several values is taken, or takes it.
+fn chooses(shader: &Shader, inst: Inst) -> bool {
+    let data = &shader.insts[inst];
+    data.op.is(Op::Select)
+        || data.results.first().is_some_and(|&result| shader.values[result].ty == Type::Bool)
 }
