@@ -297,7 +297,7 @@ struct Bound {
 impl Bound {
     /// Whether a float holds such values without rounding.
     fn is_exact(self) -> bool {
-        self.most * f64::from(1 << self.fraction) < f64::from(1 << 24)
+        self.most * f64::from(self.fraction).exp2() < f64::from(1 << 24)
     }
 }
 

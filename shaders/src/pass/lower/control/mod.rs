@@ -108,6 +108,7 @@ struct Lower<'a> {
     done: EntitySet<Inst>,
     /// Where nobody leaves the loop, as its head ran ahead.
     passed: EntitySet<Block>,
+    /// What became of loops so far.
     turns: Vec<Turn>,
     state: State,
     map: Replacements,
