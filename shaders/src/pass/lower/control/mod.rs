@@ -9,6 +9,7 @@
 //!
 //! Elements that left a loop run on with values that nobody looks at.
 
+mod ahead;
 mod facts;
 mod head;
 mod turns;
@@ -18,8 +19,9 @@ use std::collections::BTreeMap;
 use cranelift_entity::{EntitySet, SecondaryMap};
 
 use crate::ir::{Block, Builder, Inst, Node, Op, Output, Region, Replacements, Shader, Type, Value};
+use ahead::Ahead;
 use facts::{Facts, Leaver, collect_facts, first_block};
-use head::{Ahead, Head};
+use head::Head;
 use turns::Turn;
 
 /// Lowers a shader that is more than one block.
@@ -291,9 +293,10 @@ impl Lower<'_> {
         let initial = self.initial_state(&facts);
         let mut starts = self.initial_values(&facts);
         if facts.head.is_some() {
-            let ahead = self.run_ahead(&facts.head, &facts.header, &starts);
-            let entering = self.passing(&ahead, running);
-            self.start_ahead(&facts, &ahead, entering, &mut starts);
+            let mut b = Builder::new(self.shader, self.current);
+            let ahead = Ahead::run(&facts.head, &mut b, &self.map, &facts.header, &starts);
+            let entering = ahead.passing(&mut b, running);
+            ahead.start(&mut b, &self.map, &facts, entering, &mut starts);
             if entering != running {
                 (running, may_be_idle) = (entering, Some(entering));
             }
@@ -336,7 +339,10 @@ impl Lower<'_> {
             let ways = self.ways(inst, &facts.inside);
             next.push(self.choose(&ways, None).unwrap_or(phi));
         }
-        let ahead = facts.head.is_some().then(|| self.run_ahead(&facts.head, &facts.header, &next[1..]));
+        let ahead = facts.head.is_some().then(|| {
+            let mut b = Builder::new(self.shader, self.current);
+            Ahead::run(&facts.head, &mut b, &self.map, &facts.header, &next[1..])
+        });
         let (mut last, instead) =
             self.left_values(&facts, &exits, (&values, &starts), ahead.as_ref(), &mut next);
         next.extend(initial.values(&self.state));
@@ -378,13 +384,13 @@ impl Lower<'_> {
         facts: &Facts,
         exits: &Exits,
         (carried, starts): (&[Value], &[Value]),
-        ahead: Option<&Ahead>,
+        ahead: Option<&Ahead<'_>>,
         next: &mut Vec<Value>,
     ) -> (Vec<Value>, Vec<Value>) {
         let left = self.any(&exits.breaks);
         let stayed = next[0];
         if let Some(ahead) = ahead {
-            next[0] = self.passing(ahead, stayed);
+            next[0] = ahead.passing(&mut self.builder(), stayed);
         }
         let (mut last, mut instead) = (Vec::new(), Vec::new());
         // Those without keeper have phis of their own behind the header's.
@@ -392,7 +398,8 @@ impl Lower<'_> {
         for (&leaver, &keeper) in facts.leavers.iter().zip(&facts.keepers) {
             let phi = keeper.unwrap_or(own);
             let value = self.left_value(facts, leaver, carried[phi], left);
-            let away = ahead.and_then(|ahead| self.turned_away(&facts.head, ahead, leaver));
+            let mut b = Builder::new(self.shader, self.current);
+            let away = ahead.and_then(|ahead| ahead.turned_away(&mut b, &self.map, leaver));
             // Elements that run go on with the phi's next value; nobody looks at what others keep for them.
             let going = match (keeper, away) {
                 (Some(_), Some(away)) => Some(self.builder().select(next[0], next[1 + phi], away)),
