@@ -3,7 +3,7 @@
 //!
 //! Afterwards only loops remain, and ifs around those that no element may enter. Each loop carries a truth value that
 //! says which elements still run, and has one exit, at its end, taken when none does; what it begins with to find out whether
-//! an element goes on runs ahead ([`head`]). Other ifs run both arms until
+//! an element goes on runs ahead (`head.rs`). Other ifs run both arms until
 //! [`crate::pass::opt::branch`] finds what is worth a branch. Values that leave a loop are carried through it and chosen as
 //! elements leave. Output stores and discards wait for the end of the shader, where one of each remains per output.
 //!
