@@ -58,6 +58,7 @@ fn control_flow() {
         "uniform_loop",
         "bounded_loop",
         "counted_loop",
+        "two_guards_loop",
         "carrying_loop",
         "guarded_loop",
         "divergent_loop",
