@@ -17,7 +17,7 @@ const DEPTH: u32 = 8;
 const NEAR: u32 = 4;
 
 /// More than the absolute error of the estimate of a logarithm (qpu.md §4.4).
-const LOGARITHM: f32 = 0.001;
+const LOGARITHM: f32 = 0.000_2;
 
 /// The ranges of all values.
 pub struct Ranges(SecondaryMap<Value, Range>);
@@ -40,6 +40,23 @@ impl Ranges {
     /// Of a value.
     pub fn range(&self, value: Value) -> Range {
         self.0[value]
+    }
+
+    /// Of a value where `known` lies in `range`, as far as a few steps tell.
+    pub fn given(&self, shader: &Shader, value: Value, (known, range): (Value, Range)) -> Range {
+        self.follow(shader, value, (known, range), DEPTH)
+    }
+
+    fn follow(&self, shader: &Shader, value: Value, given: (Value, Range), depth: u32) -> Range {
+        if value == given.0 {
+            return given.1;
+        }
+        let Some(depth) = depth.checked_sub(1).filter(|_| !shader.op(value).is(Op::Phi)) else {
+            return self.range(value);
+        };
+        let of = |arg| self.follow(shader, arg, given, depth);
+        let span = |word| follow_span(shader, word, NEAR, &|arg, _| self.0[arg]);
+        range_by(shader, value, of, span)
     }
 }
 
@@ -90,6 +107,7 @@ fn range_by(
             let Range { low, high } = of(0);
             Range::widened(0.0, high.abs().max(low.abs()).powi(2))
         }
+        Op::FMul if smooth_step(shader, args).is_some_and(|t| range(t).is_in(Range::UNIT)) => Range::UNIT,
         Op::FMul => Range::product(of(0), of(1)),
         Op::FDiv => match of(1) {
             Range { low, high } if low > 0.0 => {
@@ -139,6 +157,23 @@ fn range_by(
         }
         _ => Range::ALL,
     }
+}
+
+/// The t of t·t·(3 - 2·t), which grows from 0 to 1 with it; its products do not round beyond.
+fn smooth_step(shader: &Shader, factors: &[Value]) -> Option<Value> {
+    let args = |value: Value, op: Op| (shader.op(value) == op).then(|| shader.args(value));
+    let is = |value: Value, x: f32| shader.const_of(value) == Some(x.to_bits());
+    let &[first, second] = factors else { return None };
+    let (square, rest) = if shader.op(second) == Op::FSub { (first, second) } else { (second, first) };
+    let &[t, same] = args(square, Op::FMul)? else { return None };
+    let &[three, twice] = args(rest, Op::FSub)? else { return None };
+    let &[x, y] = shader.args(twice) else { return None };
+    let is_twice = match shader.op(twice) {
+        Op::FMul => x == t && is(y, 2.0) || y == t && is(x, 2.0),
+        Op::FAdd => x == t && y == t,
+        _ => false,
+    };
+    (t == same && is(three, 3.0) && is_twice).then_some(t)
 }
 
 /// The span of a word as far as so many steps tell, by the ranges of floats.

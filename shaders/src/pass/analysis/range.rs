@@ -3,7 +3,7 @@
 use super::span::Span;
 
 /// More than the relative error of any estimate (qpu.md §4.4).
-const ESTIMATE: f32 = 0.001;
+const ESTIMATE: f32 = 0.000_2;
 
 /// A closed interval that a float value lies in, whatever the inputs are; NaNs count as infinities of their sign, as the
 /// machine has it. Bounds allow for the rounding of the operation that they belong to.
@@ -34,6 +34,21 @@ impl Range {
     /// The largest magnitude.
     pub fn most(self) -> f32 {
         self.high.abs().max(self.low.abs())
+    }
+
+    /// Whether nothing lies outside of `other`.
+    pub(super) fn is_in(self, other: Range) -> bool {
+        self.low >= other.low && self.high <= other.high
+    }
+
+    /// The difference of the bounds.
+    pub fn width(self) -> f32 {
+        self.high - self.low
+    }
+
+    /// The numbers that are no further than `by` from `x`.
+    pub fn around(x: f32, by: f32) -> Range {
+        Self::widened(x - by, x + by)
     }
 
     /// The smallest magnitude.
@@ -68,14 +83,58 @@ impl Range {
         Range::new(clamp(self.low), clamp(self.high))
     }
 
-    /// Of the numbers more by `c`.
-    pub fn moved(self, c: f32) -> Range {
-        Self::sum(self, Self::constant(c))
+    /// Of numbers that a number of `other` makes no longer: beyond, each product with one of `other` is beyond this range or at its
+    /// end. Nothing is known unless those have one sign.
+    pub fn divided(self, other: Range) -> Range {
+        if other.high <= 0.0 && other.low < 0.0 {
+            return self.divided(other.negated()).negated();
+        }
+        if other.low < 0.0 {
+            return Range::ALL;
+        }
+        // A zero of either sign.
+        let end = |end: f32| if end == 0.0 { 0.0 } else { end / other.low.abs() };
+        Self::widened(
+            if self.low <= 0.0 { end(self.low) } else { f32::NEG_INFINITY },
+            if self.high >= 0.0 { end(self.high) } else { f32::INFINITY },
+        )
     }
 
-    /// Of the numbers times `c`.
-    pub fn scaled(self, c: f32) -> Range {
-        Self::product(self, Self::constant(c))
+    /// The same of quotients by numbers of `other`.
+    pub fn multiplied(self, other: Range) -> Range {
+        if other.high <= 0.0 && other.low < 0.0 {
+            return self.multiplied(other.negated()).negated();
+        }
+        if other.low < 0.0 {
+            return Range::ALL;
+        }
+        let end = |end: f32| if end == 0.0 { 0.0 } else { end * other.high };
+        Self::widened(
+            if self.low <= 0.0 { end(self.low) } else { f32::NEG_INFINITY },
+            if self.high >= 0.0 { end(self.high) } else { f32::INFINITY },
+        )
+    }
+
+    /// Of numbers whose squares lie in this range or below.
+    pub fn roots(self) -> Range {
+        let high = self.high.max(0.0).sqrt();
+        Self::widened(-high, high)
+    }
+
+    /// Of numbers whose magnitudes do.
+    pub fn magnitudes(self) -> Range {
+        let high = self.high.max(0.0);
+        Range::new(-high, high)
+    }
+
+    /// Without what is above `high`.
+    pub fn below(self, high: f32) -> Range {
+        Range::new(self.low, self.high.min(high))
+    }
+
+    /// Without what is below `low`.
+    pub fn above(self, low: f32) -> Range {
+        Range::new(self.low.max(low), self.high)
     }
 
     /// Of the logarithms to base 2 of numbers of which some are above zero.
@@ -83,7 +142,13 @@ impl Range {
         Self::widened(self.low.max(0.0).log2(), self.high.log2())
     }
 
-    pub(super) fn sum(a: Range, b: Range) -> Range {
+    /// Of numbers whose logarithms lie in this range; what is below is not told apart from negative numbers.
+    pub fn exp2(self) -> Range {
+        Range::new(f32::NEG_INFINITY, self.high.exp2()).estimated()
+    }
+
+    /// Of sums.
+    pub fn sum(a: Range, b: Range) -> Range {
         Self::widened(a.low + b.low, a.high + b.high)
     }
 

@@ -1,0 +1,50 @@
+//! Estimates and their errors, and what all that follows errors shares.
+
+use std::f32::consts::{E, LOG2_E};
+
+use crate::ir::Op;
+use crate::pass::analysis::range::Range;
+
+/// Error that a component may have: below half a step, which rounding to the nearest takes; what is left is for the rounding of
+/// everything else.
+pub const BUDGET: f32 = 0.4 / 255.0;
+
+/// Larger relative errors are not followed: what is left out of formulas is their squares.
+pub const SMALL: f32 = 0.01;
+
+/// Components of a colour.
+pub const COMPONENTS: usize = 4;
+
+/// Relative error of the estimate of a reciprocal (qpu.md §4.4), the operand's loss of bits included.
+pub const RECIP: f32 = 0.000_1;
+/// That of a reciprocal root.
+pub const RSQRT: f32 = 0.000_11;
+/// That of a power of two.
+pub const EXP2: f32 = 0.000_14;
+/// Absolute error of the estimate of a logarithm.
+pub const LOG2: f32 = 0.000_17;
+/// Absolute error of the short series of a sine.
+pub const SINE: f32 = 0.000_02;
+
+/// Instructions that an estimate saves, about; 0 for what has none.
+pub fn cost(op: Op) -> u32 {
+    match op {
+        Op::FLog2 => 15,
+        Op::FExp2 => 10,
+        Op::FDiv | Op::FSqrt | Op::FRsqrt | Op::FInverseLength => 4,
+        Op::FSin | Op::FCos => 2,
+        _ => 0,
+    }
+}
+
+/// A product of two bounds: nothing is made of nothing, and unknown is unknown.
+pub fn product(a: f32, b: f32) -> f32 {
+    if a == 0.0 || b == 0.0 { 0.0 } else { a * b }
+}
+
+/// The largest magnitude of y · 2^y. Below zero it has a maximum, at -1/ln 2, of 1/(e · ln 2).
+pub fn most_of_product(y: Range) -> f32 {
+    let below = if y.low < 0.0 { LOG2_E / E } else { 0.0 };
+    let above = if y.high > 0.0 { y.high * y.high.exp2() } else { 0.0 };
+    below.max(above)
+}
