@@ -235,6 +235,8 @@ pub const OPERATIONS: &[Operation] = operations! {
     "ceil" "ceil(x)" 1 ALL, |a| a[0].ceil(), "exact", none;
     "trunc" "trunc(x)" 1 ALL, |a| a[0].trunc(), "exact", none;
     "roundEven" "roundEven(x)" 1 ALL, |a| a[0].round_ties_even(), "exact", none;
+    // Either side of a tie is right.
+    "round" "round(x)" 1 ALL, |a| (a[0] + 0.5).floor(), "exact", none;
     "fract" "fract(x)" 1 ALL, |a| a[0] - a[0].floor(), "correctly rounded: x - floor(x)", correct;
     "abs_neg" "abs(-x)" 1 ALL, |a| a[0].abs(), "exact", none;
     "sign" "sign(x)" 1 ALL, |a| a[0].signum(), "exact", none;

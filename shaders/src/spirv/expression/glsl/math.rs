@@ -38,6 +38,7 @@ pub fn math(e: &mut Emit<'_>, op: Glsl, args: &[Typed]) -> Result<Option<Scalars
         Glsl::Exp => map(e, args, exp)?,
         Glsl::Log => map(e, args, log)?,
         Glsl::Pow => map2(e, args, pow)?,
+        Glsl::Round => map(e, args, round)?,
         Glsl::Sinh => map(e, args, |b, x| hyperbolic(b, x, Op::FSub))?,
         Glsl::Cosh => map(e, args, |b, x| hyperbolic(b, x, Op::FAdd))?,
         Glsl::Tanh => map(e, args, tanh)?,
@@ -226,6 +227,29 @@ fn power_of(b: &mut Builder<'_>, x: Value, power: u32) -> Value {
     let half = power_of(b, x, power / 2);
     let square = b.fmul(half, half);
     if power % 2 == 0 { square } else { b.fmul(square, x) }
+}
+
+/// From here on every float is an integer.
+const INTEGERS_FROM: f32 = 8_388_608.0;
+
+/// The floor of x + ½, which may take either side of a tie; a sum that is cut off stays below the next integer (fact
+/// `fadd-truncation`). Kernels have IEEE sums, and machines that round to the even side at once.
+fn round(b: &mut Builder<'_>, x: Value) -> Value {
+    if b.shader.stage == Stage::Compute {
+        return b.op(Op::FRoundEven, &[x]);
+    }
+    let half = b.float(0.5);
+    let sum = b.op(Op::FAdd, &[x, half]);
+    // The floor's own look at large numbers would be a second one.
+    let relaxed = std::mem::replace(&mut b.relaxed, true);
+    let floor = b.op(Op::FFloor, &[sum]);
+    b.relaxed = relaxed;
+    if relaxed {
+        return floor;
+    }
+    let (magnitude, limit) = (b.op(Op::FAbs, &[x]), b.float(INTEGERS_FROM));
+    let fits = b.op(Op::FLt, &[magnitude, limit]);
+    b.select(fits, floor, x)
 }
 
 /// (e^x ± e^-x)/2.

@@ -34,8 +34,7 @@ fn simple(e: &mut Emit<'_>, op: Glsl, args: &[Typed]) -> Result<Option<Scalars>>
     let one = |op: Op| Some((op, 1));
     let two = |op: Op| Some((op, 2));
     let direct = match op {
-        // Round may take either side of a tie.
-        Glsl::Round | Glsl::RoundEven => one(Op::FRoundEven),
+        Glsl::RoundEven => one(Op::FRoundEven),
         Glsl::Trunc => one(Op::FTrunc),
         Glsl::FAbs => one(Op::FAbs),
         Glsl::FSign => one(Op::FSign),
