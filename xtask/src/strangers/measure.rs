@@ -89,7 +89,7 @@ fn outcome(text: &str, error: &str, status: Option<ExitStatus>) -> Outcome {
 }
 
 /// A row of the command's table.
-fn program(line: &str) -> Option<Program> {
+pub fn program(line: &str) -> Option<Program> {
     let columns: Vec<&str> = line.split('\t').collect();
     let number = |index: usize| columns.get(index)?.parse().ok();
     let kind = (*columns.get(1)?).to_owned();

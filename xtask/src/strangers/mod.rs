@@ -2,8 +2,9 @@
 //!
 //! `sources` finds the shaders of folders and makes SPIR-V of them, `measure` has the `vc4` command compile each entry
 //! point in a process of its own, `record` keeps the outcomes as a table, `report` prints what they come to and what
-//! changed since the last run.
+//! changed since the last run. `beside` has Mesa's compiler make the same programs.
 
+mod beside;
 mod measure;
 mod record;
 mod report;
@@ -37,6 +38,9 @@ pub struct Options {
     /// Outliers, slow modules and changes that are listed.
     #[arg(long, default_value_t = 12)]
     top: usize,
+    /// Compile with Debian's Mesa, too, and print what both make of each program.
+    #[arg(long)]
+    mesa: bool,
     /// Processes at once; times are steadier with one.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
     jobs: u8,
@@ -69,6 +73,9 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
     record::write(&last, &programs)?;
     if let Some(path) = &options.output {
         record::write(path, &programs)?;
+    }
+    if options.mesa {
+        beside::run(&tool, &modules.found, options.top, install)?;
     }
     match programs.iter().filter(|program| program.is_fault()).count() {
         0 => Ok(()),
