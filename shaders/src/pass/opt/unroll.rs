@@ -27,6 +27,18 @@ const MAX_COPIES: usize = 6000;
 /// if no more than one in so many copies is left.
 const LEFT_OF_CHOICES: usize = 4;
 
+/// The same of loops that store to arrays, a choice for each word, and stay short: one in so many.
+const LEFT_OF_ARRAYS: usize = 2;
+
+/// Stores of such a loop, with what is merged of earlier ones: one in so many.
+const STORES: usize = 4;
+
+/// Instructions that such a loop may have.
+const MAX_OF_ARRAYS: usize = 400;
+
+/// Instructions of a shader that such loops may make longer: others have enough to keep in registers.
+const MAX_WITH_ARRAYS: usize = 1500;
+
 /// Copies that such loops may have in a run of the pass, together with those before them; others wait until these are folded.
 const MAX_COPIES_OF_CHOICES: usize = 65_536;
 
@@ -42,9 +54,18 @@ pub fn run(shader: &mut Shader) -> bool {
     let mut body = std::mem::take(&mut shader.body);
     let mut conditions = Vec::new();
     for_each_condition(&body, &mut |cond| conditions.push(cond));
-    let (map, left, steps) = (Replacements::default(), MAX_COPIES_OF_CHOICES, MAX_STEPS);
-    let mut unroll = Unroll { shader, blocks, conditions, map, count: 0, left, steps };
-    unroll.region(&mut body);
+    let size: usize = blocks.iter().map(|&block| shader.blocks[block].insts.len()).sum();
+    let mut unroll = Unroll {
+        shader,
+        blocks,
+        conditions,
+        map: Replacements::default(),
+        count: 0,
+        left: MAX_COPIES_OF_CHOICES,
+        has_room: size <= MAX_WITH_ARRAYS,
+        steps: MAX_STEPS,
+    };
+    unroll.region(&mut body, false);
     let Unroll { map, count, .. } = unroll;
     shader.body = body;
     shader.apply(&map);
@@ -61,32 +82,38 @@ struct Unroll<'a> {
     count: usize,
     /// Copies that a loop of choices may still have.
     left: usize,
+    /// Loops that store to arrays may become longer.
+    has_room: bool,
     /// Instructions that may still be looked at.
     steps: usize,
 }
 
 impl Unroll<'_> {
     /// Unrolls innermost loops of a region. A loop around one that was unrolled waits for the next run, because its
-    /// instructions still name what is being replaced.
-    fn region(&mut self, region: &mut Region) {
+    /// instructions still name what is being replaced. A loop that is too long by itself may choose by a counter around it:
+    /// `in_nest` if the loops around store to arrays and are short with all that is in them.
+    fn region(&mut self, region: &mut Region, in_nest: bool) {
         let mut nodes: Region = Vec::with_capacity(region.len());
         let mut rest = std::mem::take(region).into_iter().peekable();
         while let Some(mut node) = rest.next() {
             match &mut node {
                 Node::If { then, otherwise, .. } => {
-                    self.region(then);
-                    self.region(otherwise);
+                    self.region(then, in_nest);
+                    self.region(otherwise, in_nest);
                 }
                 Node::Loop(body) => {
                     let inner = self.count;
-                    self.region(body);
-                    if let (Some(&Node::Block(before)), Some(&Node::Block(after))) =
-                        (nodes.last(), rest.peek())
-                    {
-                        if self.count == inner && self.unroll(body, before, after) {
-                            self.count += 1;
-                            continue;
-                        }
+                    let (Some(&Node::Block(before)), Some(&Node::Block(after))) = (nodes.last(), rest.peek())
+                    else {
+                        self.region(body, false);
+                        nodes.push(node);
+                        continue;
+                    };
+                    let in_nest = in_nest || self.is_short_nest(body, before);
+                    self.region(body, in_nest);
+                    if self.count == inner && self.unroll(body, before, after, in_nest) {
+                        self.count += 1;
+                        continue;
                     }
                 }
                 _ => {}
@@ -97,11 +124,11 @@ impl Unroll<'_> {
     }
 
     /// Replaces a loop by its iterations at the end of `before`, if that is possible.
-    fn unroll(&mut self, body: &Region, before: Block, after: Block) -> bool {
+    fn unroll(&mut self, body: &Region, before: Block, after: Block, in_nest: bool) -> bool {
         let Some(size) = straight_size(self.shader, body) else {
             return false;
         };
-        let Some(trips) = self.count_trips(body, before, size) else {
+        let Some(trips) = self.count_trips(body, before, size, in_nest) else {
             return false;
         };
         self.left = self.left.saturating_sub(trips * size);
@@ -146,37 +173,27 @@ impl Unroll<'_> {
 
     /// Runs a loop of so many instructions on constants. Returns the number of iterations after which no element can be left in it;
     /// `None` if it cannot be told, or if these or what is no constant in them are too many.
-    fn count_trips(&mut self, body: &Region, before: Block, size: usize) -> Option<usize> {
-        let Unroll { shader, left, steps, .. } = self;
-        let fits = |trips: usize, folded: usize| {
-            let copies = trips * size;
-            let few = folded <= MAX_INSTRUCTIONS && copies <= MAX_COPIES;
-            few || folded * LEFT_OF_CHOICES <= copies && copies <= *left
-        };
-        let mut run = ConstantRun {
-            shader,
-            known: FxHashMap::default(),
-            breaks: 0,
-            continues: Vec::new(),
-            decided: false,
-            size: 0,
-        };
-        let mut from = vec![before];
-        for trip in 1..=MAX_TRIPS {
-            *steps = steps.checked_sub(size)?;
-            run.decided = false;
-            run.continues.clear();
-            let mut out = run.region(body, from);
-            out.append(&mut run.continues);
-            if out.is_empty() {
-                return (run.breaks > 0 && fits(trip, run.size)).then_some(trip);
-            }
-            if !run.decided || !fits(trip, run.size) {
-                return None;
-            }
-            from = out;
+    fn count_trips(&mut self, body: &Region, before: Block, size: usize, in_nest: bool) -> Option<usize> {
+        let mut run = ConstantRun::new(self.shader, self.steps);
+        let (left, has_room) = (self.left, self.has_room);
+        let trips = run.repeat(body, vec![before], &|trip, run| {
+            let copies = trip * size;
+            let stores = has_room && (in_nest || stores_to_arrays(copies, run));
+            fits(copies, run.size, left) || stores && copies <= left
+        });
+        self.steps = run.steps;
+        trips.map(|(trips, _)| trips)
+    }
+
+    /// Whether a loop around others may be unrolled together with all of them.
+    fn is_short_nest(&mut self, body: &Region, before: Block) -> bool {
+        if !self.has_room || !has_loop(body) {
+            return false;
         }
-        None
+        let mut run = ConstantRun::new(self.shader, self.steps);
+        let trips = run.repeat(body, vec![before], &|_, run| run.copies <= MAX_COPIES);
+        self.steps = run.steps;
+        trips.is_some() && run.copies <= self.left && stores_to_arrays(run.copies, &run)
     }
 
     /// Values defined in a loop and used outside other than by the phis behind it.
@@ -246,6 +263,25 @@ fn phis(shader: &Shader, block: Block) -> Vec<Inst> {
     insts.take_while(|&inst| shader.insts[inst].op.is(Op::Phi)).collect()
 }
 
+/// Whether so many copies, of which `folded` are left, may stand for a loop where `left` copies of choices may be made.
+fn fits(copies: usize, folded: usize, left: usize) -> bool {
+    let few = folded <= MAX_INSTRUCTIONS && copies <= MAX_COPIES;
+    few || folded * LEFT_OF_CHOICES <= copies && copies <= left
+}
+
+/// Whether a loop does little else than to store to arrays.
+fn stores_to_arrays(copies: usize, run: &ConstantRun<'_>) -> bool {
+    let short = run.size <= MAX_OF_ARRAYS && run.size * LEFT_OF_ARRAYS <= copies;
+    short && run.stored * STORES >= run.copies
+}
+
+fn has_loop(region: &Region) -> bool {
+    region.iter().any(|node| match node {
+        Node::If { then, otherwise, .. } => has_loop(then) || has_loop(otherwise),
+        node => matches!(node, Node::Loop(_)),
+    })
+}
+
 /// Instructions of a loop body without inner loops and returns; `None` for other bodies.
 fn straight_size(shader: &Shader, region: &Region) -> Option<usize> {
     region.iter().try_fold(0, |sum, node| {
@@ -266,18 +302,68 @@ fn straight_size(shader: &Shader, region: &Region) -> Option<usize> {
     })
 }
 
+/// Runs loops on what is constant.
 struct ConstantRun<'a> {
     shader: &'a Shader,
     known: FxHashMap<Value, u32>,
-    breaks: usize,
+    /// Where the loop that runs is left, and where its iterations end early.
+    breaks: Vec<Block>,
     continues: Vec<Block>,
     /// A condition was constant in this iteration.
     decided: bool,
-    /// Instructions so far that are neither constant nor a choice by a constant.
+    /// Instructions so far.
+    copies: usize,
+    /// Those that are neither constant nor a choice by a constant.
     size: usize,
+    /// Choices by what is constant, of a new word or one of an iteration before.
+    stored: usize,
+    /// Instructions that may still be looked at.
+    steps: usize,
 }
 
-impl ConstantRun<'_> {
+impl<'a> ConstantRun<'a> {
+    fn new(shader: &'a Shader, steps: usize) -> ConstantRun<'a> {
+        ConstantRun {
+            shader,
+            known: FxHashMap::default(),
+            breaks: Vec::new(),
+            continues: Vec::new(),
+            decided: false,
+            copies: 0,
+            size: 0,
+            stored: 0,
+            steps,
+        }
+    }
+
+    /// Runs a loop as long as `fits` tells of iterations so far. Returns how many there are, and where control leaves it.
+    fn repeat(
+        &mut self,
+        body: &Region,
+        mut from: Vec<Block>,
+        fits: &dyn Fn(usize, &ConstantRun<'_>) -> bool,
+    ) -> Option<(usize, Vec<Block>)> {
+        let around = (std::mem::take(&mut self.breaks), std::mem::take(&mut self.continues), self.decided);
+        for trip in 1..=MAX_TRIPS {
+            self.decided = false;
+            self.continues.clear();
+            let mut out = self.region(body, from)?;
+            out.append(&mut self.continues);
+            let ends = out.is_empty();
+            if !fits(trip, self) || !ends && !self.decided {
+                return None;
+            }
+            if ends {
+                let (breaks, continues, decided) = around;
+                let left = std::mem::replace(&mut self.breaks, breaks);
+                (self.continues, self.decided) = (continues, decided);
+                return (!left.is_empty()).then_some((trip, left));
+            }
+            from = out;
+        }
+        None
+    }
+
     fn word(&self, value: Value) -> Option<u32> {
         self.shader.const_of(value).or_else(|| self.known.get(&value).copied())
     }
@@ -289,14 +375,18 @@ impl ConstantRun<'_> {
         };
     }
 
-    /// Walks a region; `from` are the blocks that control may come from. Returns those it may leave from.
-    fn region(&mut self, region: &Region, mut from: Vec<Block>) -> Vec<Block> {
+    /// Walks a region; `from` are the blocks that control may come from. Returns those it may leave from; `None` if the iterations of
+    /// a loop cannot be told.
+    fn region(&mut self, region: &Region, mut from: Vec<Block>) -> Option<Vec<Block>> {
         for node in region {
             if from.is_empty() {
                 break;
             }
             match node {
                 &Node::Block(block) => {
+                    let size = self.shader.blocks[block].insts.len();
+                    self.steps = self.steps.checked_sub(size)?;
+                    self.copies += size;
                     self.block(block, &from);
                     from = vec![block];
                 }
@@ -305,22 +395,22 @@ impl ConstantRun<'_> {
                     self.decided |= truth.is_some();
                     let mut out = Vec::new();
                     if truth != Some(0) {
-                        out.append(&mut self.region(then, from.clone()));
+                        out.append(&mut self.region(then, from.clone())?);
                     }
                     if matches!(truth, None | Some(0)) {
-                        out.append(&mut self.region(otherwise, from));
+                        out.append(&mut self.region(otherwise, from)?);
                     }
                     from = out;
                 }
-                Node::Break => {
-                    self.breaks += 1;
-                    from.clear();
+                Node::Loop(body) => {
+                    from = self.repeat(body, from, &|_, run| run.copies <= MAX_COPIES)?.1;
                 }
+                Node::Break => self.breaks.append(&mut from),
                 Node::Continue => self.continues.append(&mut from),
-                _ => from.clear(),
+                Node::Return | Node::Discard => from.clear(),
             }
         }
-        from
+        Some(from)
     }
 
     fn block(&mut self, block: Block, from: &[Block]) {
@@ -342,6 +432,8 @@ impl ConstantRun<'_> {
                 let word = word.or(never.then_some(0));
                 let chosen = data.op.is(Op::Select) && self.word(data.args[0]).is_some();
                 self.size += usize::from(word.is_none() && !chosen);
+                let stored = chosen && data.args[1..].iter().any(|&arg| shader.op(arg).is(Op::Phi));
+                self.stored += usize::from(stored);
                 self.learn(result, word);
             }
         }
