@@ -71,6 +71,17 @@ fn control_flow() {
     }
 }
 
+/// Neither loop of a nest is short by itself: the inner one chooses among all words of an array, by both counters.
+#[test]
+fn nests_that_fill_arrays_are_straight() {
+    let name = "array_kernel";
+    let [vertex, fragment] = control_stages(name);
+    let mut optimized = fragment.clone();
+    pass::optimize(&mut optimized);
+    assert!(optimized.single_block().is_some(), "{name}: there are loops left\n{optimized}");
+    Case { name, vertex: &vertex, fragment: &fragment, state: state(), exact: false }.run();
+}
+
 /// Lowering control flow changes nothing that the interpreter can see.
 fn check_lowered_control(name: &str, fragment: &Shader) {
     let mut lowered = fragment.clone();

@@ -30,7 +30,7 @@ const LEFT_OF_CHOICES: usize = 4;
 /// The same of loops that store to arrays, a choice for each word, and stay short: one in so many.
 const LEFT_OF_ARRAYS: usize = 2;
 
-/// Stores of such a loop, with what is merged of earlier ones: one in so many.
+/// Words that such a loop stores or keeps: one in so many.
 const STORES: usize = 4;
 
 /// Instructions that such a loop may have.
@@ -311,7 +311,7 @@ struct ConstantRun<'a> {
     continues: Vec<Block>,
     /// A condition was constant in this iteration.
     decided: bool,
-    /// Instructions so far.
+    /// Instructions so far, without what merges iterations.
     copies: usize,
     /// Those that are neither constant nor a choice by a constant.
     size: usize,
@@ -386,7 +386,6 @@ impl<'a> ConstantRun<'a> {
                 &Node::Block(block) => {
                     let size = self.shader.blocks[block].insts.len();
                     self.steps = self.steps.checked_sub(size)?;
-                    self.copies += size;
                     self.block(block, &from);
                     from = vec![block];
                 }
@@ -421,6 +420,7 @@ impl<'a> ConstantRun<'a> {
         for (&phi, word) in phis.iter().zip(words) {
             self.learn(shader.insts[phi].results[0], word);
         }
+        self.copies += insts.len() - phis.len();
         for &inst in &insts[phis.len()..] {
             let data = &shader.insts[inst];
             if let &[result] = &data.results[..] {
