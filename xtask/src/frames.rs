@@ -1,7 +1,8 @@
 //! `bench frames`: what the silicon would take for a frame of ours and for the same frame of Mesa's.
 //!
 //! Both drivers draw on the simulated device, which notes what they submit. `vc4 sim price` tells what one frame takes: what three
-//! take beyond one, so that set-up and reading the picture do not count.
+//! take beyond one, so that set-up and reading the picture do not count. It is the mean of several places of all BOs: which lines of
+//! textures share a set of the L2 cache is up to who else takes memory.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,8 @@ use crate::{Error, build, debian, packages};
 
 /// Frames of both runs.
 const COUNTS: [u32; 2] = [1, 3];
+/// Places of BOs that a price is the mean of.
+const PLACEMENTS: u32 = 8;
 /// The exit code of the player where the driver does not offer what a frame needs.
 const ABSENT: i32 = 3;
 /// Of the pixels of two drivers' pictures, as many percent may differ: edges lie a little apart.
@@ -175,7 +178,8 @@ impl Both {
     fn price(&self, one: &Path, more: &Path) -> Result<Price, Error> {
         let mut command = self.vc4();
         command.args(["sim", "price", "--tsv"]).arg(more).arg("--beyond").arg(one);
-        let said = output(command.args(["--frames", &(COUNTS[1] - COUNTS[0]).to_string()]))?;
+        command.args(["--frames", &(COUNTS[1] - COUNTS[0]).to_string()]);
+        let said = output(command.args(["--placements", &PLACEMENTS.to_string()]))?;
         let mut lines = said.lines().map(|line| line.split('\t').map(str::to_owned));
         let (Some(header), Some(row)) = (lines.next(), lines.next()) else {
             return Err("vc4 sim price says nothing".into());

@@ -45,11 +45,33 @@ struct Bo {
     code: Vec<u32>,
 }
 
+/// Pages that a gap is shorter than: more than the L2 cache has room for.
+const GAP_PAGES: u64 = 64;
+
+/// Gaps between BOs: who else takes memory decides where they lie, and so which of their lines share a cache set.
+struct Gaps(u64);
+
+impl Gaps {
+    /// Bytes of the next one.
+    fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % GAP_PAGES) as u32 * PAGE_BYTES
+    }
+}
+
 /// BOs by their keys.
 #[derive(Default)]
-pub struct Bos(BTreeMap<u32, Bo>);
+pub struct Bos {
+    bos: BTreeMap<u32, Bo>,
+    gaps: Option<Gaps>,
+}
 
 impl Bos {
+    /// With gaps in front of BOs that follow from a number; none for 0.
+    pub fn placed(placement: u64) -> Bos {
+        Bos { gaps: (placement != 0).then_some(Gaps(placement)), ..Bos::default() }
+    }
+
     /// Everything that the entry's submission needs; its handles are the device's.
     pub fn prepare(
         &mut self,
@@ -58,14 +80,14 @@ impl Bos {
         entry: &Entry,
     ) -> Result<Submit, ReplayError> {
         for key in &entry.dropped {
-            if let Some(bo) = self.0.remove(key) {
+            if let Some(bo) = self.bos.remove(key) {
                 gpu.close_bo(bo.handle);
             }
         }
         // Shader BOs are made of their content, so that one has to be there first.
         let mut code: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for bo in &entry.bos {
-            match self.0.get(&bo.key) {
+            match self.bos.get(&bo.key) {
                 Some(known) if known.use_ == *bo => {}
                 Some(_) => return Err(misused(bo.key, "has another size or kind than before")),
                 None if bo.shader => {
@@ -82,7 +104,7 @@ impl Bos {
                 self.make_shader(gpu, *bo, words)?;
             }
         }
-        let handles: Vec<BoHandle> = entry.bos.iter().map(|bo| self.0[&bo.key].handle).collect();
+        let handles: Vec<BoHandle> = entry.bos.iter().map(|bo| self.bos[&bo.key].handle).collect();
         Ok(Submit { bos: handles, ..entry.submission.submit.clone() })
     }
 
@@ -93,17 +115,17 @@ impl Bos {
 
     /// Bytes of contiguous memory that they take, in whole pages.
     pub fn bytes(&self) -> u64 {
-        self.0.values().map(|bo| u64::from(bo.use_.bytes).next_multiple_of(u64::from(PAGE_BYTES))).sum()
+        self.bos.values().map(|bo| u64::from(bo.use_.bytes).next_multiple_of(u64::from(PAGE_BYTES))).sum()
     }
 
     /// Closes all of them.
     pub fn close(&mut self, gpu: &dyn Gpu) {
-        std::mem::take(&mut self.0).into_values().for_each(|bo| gpu.close_bo(bo.handle));
+        std::mem::take(&mut self.bos).into_values().for_each(|bo| gpu.close_bo(bo.handle));
     }
 
     /// Content of a BO, from `offset` on, as much as there is of `size` bytes.
     pub fn contents(&self, key: u32, offset: u32, size: usize) -> Option<Vec<u8>> {
-        let bo = self.0.get(&key)?;
+        let bo = self.bos.get(&key)?;
         let start = offset as usize;
         match &bo.mapping {
             Some(mapping) => {
@@ -121,10 +143,19 @@ impl Bos {
 
     fn make_data(&mut self, gpu: &dyn Gpu, bo: BoUse) -> Result<(), ReplayError> {
         let failed = |error| ReplayError::Bo { key: bo.key, bytes: bo.bytes, error };
+        self.leave_gap(gpu).map_err(failed)?;
         let handle = gpu.create_bo(bo.bytes).map_err(failed)?;
         let mapping = gpu.map_bo(handle).map_err(failed)?;
-        self.0.insert(bo.key, Bo { use_: bo, handle, mapping: Some(mapping), code: Vec::new() });
+        self.bos.insert(bo.key, Bo { use_: bo, handle, mapping: Some(mapping), code: Vec::new() });
         Ok(())
+    }
+
+    /// Takes memory that nobody gives back before the device ends.
+    fn leave_gap(&mut self, gpu: &dyn Gpu) -> Result<(), GpuError> {
+        match self.gaps.as_mut().map(Gaps::next) {
+            Some(bytes) if bytes > 0 => gpu.create_bo(bytes).map(drop),
+            _ => Ok(()),
+        }
     }
 
     fn make_shader(&mut self, gpu: &dyn Gpu, bo: BoUse, words: Vec<u32>) -> Result<(), ReplayError> {
@@ -136,8 +167,9 @@ impl Bos {
             .take(used)
             .map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32)
             .collect();
+        self.leave_gap(gpu).map_err(failed)?;
         let handle = gpu.create_shader_bo(&code).map_err(failed)?;
-        self.0.insert(bo.key, Bo { use_: bo, handle, mapping: None, code: words });
+        self.bos.insert(bo.key, Bo { use_: bo, handle, mapping: None, code: words });
         Ok(())
     }
 
@@ -159,7 +191,7 @@ impl Bos {
                     .copy_from_slice(&page.as_deref().copied().unwrap_or([0; PAGE_WORDS]));
                 continue;
             }
-            let bo = self.0.get(&update.key).ok_or_else(|| misused(update.key, "is unknown"))?;
+            let bo = self.bos.get(&update.key).ok_or_else(|| misused(update.key, "is unknown"))?;
             let mapping = bo.mapping.as_ref().ok_or_else(|| misused(update.key, "is immutable"))?;
             let at = start.checked_mul(4).ok_or_else(outside)?;
             if at + PAGE_BYTES as usize > mapping.len() {
@@ -187,4 +219,17 @@ impl Bos {
 
 fn misused(key: u32, what: &str) -> ReplayError {
     ReplayError::Misused { key, what: what.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_whole_pages_of_all_kinds() {
+        let mut gaps = Gaps(1);
+        let pages: std::collections::BTreeSet<u32> = (0..400).map(|_| gaps.next()).collect();
+        assert!(pages.iter().all(|bytes| bytes % PAGE_BYTES == 0));
+        assert!(pages.len() > 50 && pages.first() == Some(&0) && *pages.last().unwrap() < 64 * PAGE_BYTES);
+    }
 }

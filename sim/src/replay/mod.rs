@@ -20,6 +20,9 @@ use bos::Bos;
 /// The largest bus memory that a capture is given, whatever its head says.
 const MOST_MEMORY: u32 = 1 << 30;
 
+/// Memory for the gaps of a placement.
+const GAPS: u32 = 256 << 20;
+
 /// What is wanted of a submission besides its results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Watch {
@@ -52,7 +55,16 @@ impl<'a> Replay<'a> {
 
     /// Begins with the first submission.
     pub fn new(capture: &'a Capture, config: Config) -> Replay<'a> {
-        Replay { capture, simulator: Simulator::new(config), bos: Bos::default(), next: 0 }
+        Replay::placed(capture, config, 0)
+    }
+
+    /// The same with BOs at other addresses, which follow from a number; 0 is one after the other. Results are the same, lines that
+    /// miss in caches are not.
+    pub fn placed(capture: &'a Capture, config: Config, placement: u64) -> Replay<'a> {
+        let room = if placement == 0 { 0 } else { GAPS };
+        let memory_bytes = config.memory_bytes.saturating_add(room).min(MOST_MEMORY.max(config.memory_bytes));
+        let simulator = Simulator::new(Config { memory_bytes, ..config });
+        Replay { capture, simulator, bos: Bos::placed(placement), next: 0 }
     }
 
     /// Number of the next submission.

@@ -32,6 +32,9 @@ pub struct Options {
     /// So many frames: everything is divided by it
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     frames: u64,
+    /// Estimate for BOs at so many random places, and print the mean: which lines of textures share a set of the cache is luck
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
+    placements: Option<u64>,
     /// A file of facts with numbers that `vc4 probe --numbers` measured
     #[arg(long, value_name = "FILE")]
     facts: Option<PathBuf>,
@@ -52,25 +55,27 @@ pub fn run(options: &Options) -> Result<Status, Error> {
         Some(file) => price(options, file, &numbers)?.0,
         None => Price::default(),
     };
-    let price = whole.beyond(&before, options.frames);
+    let price = whole.beyond(&before, options.frames * options.placements.unwrap_or(1));
     let said = if options.tsv { HEADER.to_owned() + &row(&price, bo_bytes) } else { text(&price, bo_bytes) };
     output::print(&said)?;
     Ok(Status::Success)
 }
 
-/// The price of all submissions of a capture, and the most bytes that BOs took at once.
+/// The price of all submissions of a capture, added up over placements, and the most bytes that BOs took at once.
 fn price(options: &Options, file: &Path, numbers: &Numbers) -> Result<(Price, u64), Error> {
     let capture = load::capture(file)?;
-    let mut replay = Replay::new(&capture, options.machine.config(&capture));
     let mut sum = Price::default();
     let mut bo_bytes = 0;
-    for entry in &capture.entries {
-        let Some(replayed) = replay.step(Watch::Profile) else { break };
-        let replayed = replayed.map_err(|error| Error::Input(format!("{}: {error}", file.display())))?;
-        if let Some(profile) = &replayed.profile {
-            sum.add(&Price::of(&entry.submission.submit, profile, numbers));
+    for placement in options.placements.map_or(0..=0, |count| 1..=count) {
+        let mut replay = Replay::placed(&capture, options.machine.config(&capture), placement);
+        for entry in &capture.entries {
+            let Some(replayed) = replay.step(Watch::Profile) else { break };
+            let replayed = replayed.map_err(|error| Error::Input(format!("{}: {error}", file.display())))?;
+            if let Some(profile) = &replayed.profile {
+                sum.add(&Price::of(&entry.submission.submit, profile, numbers));
+            }
+            bo_bytes = replay.bo_bytes().max(bo_bytes);
         }
-        bo_bytes = replay.bo_bytes().max(bo_bytes);
     }
     Ok((sum, bo_bytes))
 }
