@@ -182,3 +182,25 @@ impl Range {
         Self::widened(low, high)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_of_operands_follow_from_those_of_results() {
+        let (negative, positive) = (Range::new(f32::NEG_INFINITY, 0.0), Range::new(0.0, f32::INFINITY));
+        // Nothing tells how large a factor is whose partner may be small, but its sign.
+        assert_eq!(Range::UNIT.divided(positive), positive);
+        assert_eq!(Range::UNIT.divided(positive.negated()), negative);
+        assert_eq!(Range::UNIT.divided(Range::ALL), Range::ALL);
+        let half = Range::UNIT.divided(Range::constant(-2.0));
+        assert!(half.low <= -0.5 && half.low > -0.6 && half.high == 0.0);
+        // Quotients by numbers up to 2.
+        let double = Range::UNIT.multiplied(Range::new(0.0, 2.0));
+        assert!(double.low == 0.0 && double.high >= 2.0 && double.high < 2.1);
+        assert_eq!(Range::UNIT.multiplied(Range::ALL), Range::ALL);
+        // What lies on one side of zero says nothing of the other side.
+        assert_eq!(Range::new(1.0, 2.0).divided(positive).low, f32::NEG_INFINITY);
+    }
+}
