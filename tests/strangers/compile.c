@@ -53,6 +53,14 @@ static char *load(const char *path)
     return text;
 }
 
+/* Says what the driver has against a shader or a program, by the function that tells. */
+static void refuse(const char *path, GLuint name, void (*log_of)(GLuint, GLsizei, GLsizei *, GLchar *))
+{
+    char log[1024] = "";
+    log_of(name, sizeof log, NULL, log);
+    fprintf(stderr, "REFUSED %s: %s\n", path, log);
+}
+
 static GLuint shader(GLenum kind, const char *path)
 {
     char *text = load(path);
@@ -64,9 +72,7 @@ static GLuint shader(GLenum kind, const char *path)
     free(text);
     glGetShaderiv(name, GL_COMPILE_STATUS, &ok);
     if (!ok) {
-        char log[1024] = "";
-        glGetShaderInfoLog(name, sizeof log, NULL, log);
-        fprintf(stderr, "REFUSED %s: %s\n", path, log);
+        refuse(path, name, glGetShaderInfoLog);
         glDeleteShader(name);
         return 0;
     }
@@ -115,11 +121,7 @@ static void run(int number, const char *vertex, const char *fragment)
         glAttachShader(program, stages[1]);
         glLinkProgram(program);
         glGetProgramiv(program, GL_LINK_STATUS, &ok);
-        if (!ok) {
-            char log[1024] = "";
-            glGetProgramInfoLog(program, sizeof log, NULL, log);
-            fprintf(stderr, "REFUSED %s: %s\n", fragment, log);
-        }
+        if (!ok) refuse(fragment, program, glGetProgramInfoLog);
     }
     if (ok) {
         glUseProgram(program);

@@ -8,6 +8,9 @@ use vc4::qpu::{Unpack, alu, pack};
 use super::memory::Atomic;
 use super::op::Op;
 
+/// From 2^23 on every float is an integer, and `ftoi` soon leaves its range (qpu.md §2.3).
+pub const INTEGERS_FROM: f32 = 1.0 / f32::EPSILON;
+
 /// The result of a pure operation with one result whose value depends on its operands only;
 /// `None` for every other operation.
 pub fn eval(op: Op, args: &[u32]) -> Option<u32> {

@@ -4,13 +4,11 @@
 
 use vc4::qpu::AddOp;
 
+use crate::ir::eval::INTEGERS_FROM;
 use crate::ir::{Builder, InstData, Op, Shader, Stage, Value};
 use crate::pass::analysis::bounds;
 use crate::pass::rewrite::emitter::recip;
 use crate::pass::rewrite::{Action, rewrite};
-
-/// From 2^23 on every float is an integer, and `ftoi` soon leaves its range (qpu.md §2.3).
-const INTEGERS_FROM: f32 = 8_388_608.0;
 
 /// Replaces float operations by sequences of machine operations.
 pub fn run(shader: &mut Shader) {

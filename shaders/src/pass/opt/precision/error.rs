@@ -9,7 +9,7 @@ use std::ops::Range as Indices;
 
 use cranelift_entity::SecondaryMap;
 
-use super::estimate::{BUDGET, COMPONENTS, EXP2, LOG2, RECIP, RSQRT, SINE, SMALL, most_of_product, product};
+use super::estimate::{BUDGET, COMPONENTS, Off, SMALL, estimate, most_of_product, product};
 use super::sight::Sights;
 use super::switch::Switch;
 use crate::ir::{Inst, Op, Shader, Value};
@@ -170,13 +170,10 @@ impl<'a> Path<'a> {
 
 /// The error of an operation's estimate.
 fn own(op: Op) -> Error {
-    match op {
-        Op::FDiv => Error::relative(RECIP),
-        Op::FSqrt | Op::FRsqrt | Op::FInverseLength => Error::relative(RSQRT),
-        Op::FExp2 => Error::relative(EXP2),
-        Op::FLog2 => Error::absolute(LOG2),
-        Op::FSin | Op::FCos => Error::absolute(SINE),
-        _ => Error::UNBOUNDED,
+    match estimate(op).map(|estimate| estimate.off) {
+        Some(Off::Absolute(error)) => Error::absolute(error),
+        Some(Off::Relative(error)) => Error::relative(error),
+        None => Error::UNBOUNDED,
     }
 }
 

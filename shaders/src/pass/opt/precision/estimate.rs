@@ -26,15 +26,33 @@ pub const LOG2: f32 = 0.000_17;
 /// Absolute error of the short series of a sine.
 pub const SINE: f32 = 0.000_02;
 
-/// Instructions that an estimate saves, about; 0 for what has none.
-pub fn cost(op: Op) -> u32 {
-    match op {
-        Op::FLog2 => 15,
-        Op::FExp2 => 10,
-        Op::FDiv | Op::FSqrt | Op::FRsqrt | Op::FInverseLength => 4,
-        Op::FSin | Op::FCos => 2,
-        _ => 0,
-    }
+/// An operation's estimate.
+#[derive(Clone, Copy)]
+pub struct Estimate {
+    /// Instructions that it saves, about.
+    pub saves: u32,
+    /// What it is off by.
+    pub off: Off,
+}
+
+/// An error of one form.
+#[derive(Clone, Copy)]
+pub enum Off {
+    Absolute(f32),
+    Relative(f32),
+}
+
+/// The estimate that an operation has.
+pub fn estimate(op: Op) -> Option<Estimate> {
+    let (saves, off) = match op {
+        Op::FLog2 => (15, Off::Absolute(LOG2)),
+        Op::FExp2 => (10, Off::Relative(EXP2)),
+        Op::FDiv => (4, Off::Relative(RECIP)),
+        Op::FSqrt | Op::FRsqrt | Op::FInverseLength => (4, Off::Relative(RSQRT)),
+        Op::FSin | Op::FCos => (2, Off::Absolute(SINE)),
+        _ => return None,
+    };
+    Some(Estimate { saves, off })
 }
 
 /// A product of two bounds: nothing is made of nothing, and unknown is unknown.

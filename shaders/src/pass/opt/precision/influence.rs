@@ -5,7 +5,7 @@ use std::f32::consts::{LN_2, LOG2_E};
 
 use cranelift_entity::SecondaryMap;
 
-use super::estimate::{COMPONENTS, EXP2, LOG2, RECIP, RSQRT, SINE, most_of_product, product};
+use super::estimate::{COMPONENTS, Estimate, Off, most_of_product, product};
 use super::sight::Sights;
 use super::switch::Switch;
 use crate::ir::{Inst, Op, Shader, Value};
@@ -69,18 +69,12 @@ impl Influences {
         influences
     }
 
-    /// What the estimate of an instruction's result alone makes of a component.
-    pub fn error(&self, shader: &Shader, inst: Inst, component: usize) -> f32 {
-        let data = &shader.insts[inst];
-        let influence = self.0[data.results[0]];
-        let (relative, absolute) = (influence.relative[component], influence.absolute[component]);
-        match data.op {
-            Op::FDiv => relative * RECIP,
-            Op::FSqrt | Op::FRsqrt | Op::FInverseLength => relative * RSQRT,
-            Op::FExp2 => relative * EXP2,
-            Op::FLog2 => absolute * LOG2,
-            Op::FSin | Op::FCos => absolute * SINE,
-            _ => f32::INFINITY,
+    /// What the estimate of a value alone makes of a component.
+    pub fn error(&self, value: Value, estimate: Estimate, component: usize) -> f32 {
+        let influence = self.0[value];
+        match estimate.off {
+            Off::Absolute(error) => influence.absolute[component] * error,
+            Off::Relative(error) => influence.relative[component] * error,
         }
     }
 

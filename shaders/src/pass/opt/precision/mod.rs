@@ -17,7 +17,7 @@ mod switch;
 use crate::ir::{Inst, Op, Shader};
 use error::Path;
 pub use estimate::{BUDGET, EXP2, LOG2, RECIP, RSQRT, SINE};
-use estimate::{COMPONENTS, cost};
+use estimate::{COMPONENTS, estimate};
 use influence::Influences;
 use sight::Sights;
 
@@ -25,7 +25,7 @@ use sight::Sights;
 pub fn run(shader: &mut Shader) {
     let order = shader.insts_in_order();
     let has_colors = order.iter().any(|&inst| shader.insts[inst].op.is(Op::PackUnorm8x4));
-    if !has_colors || !order.iter().any(|&inst| cost(shader.insts[inst].op) > 0) {
+    if !has_colors || !order.iter().any(|&inst| estimate(shader.insts[inst].op).is_some()) {
         return;
     }
     let sights = Sights::of(shader, &order);
@@ -51,7 +51,9 @@ pub fn run(shader: &mut Shader) {
 /// Whether an instruction has an estimate, which only colours see.
 fn may_be_estimate(shader: &Shader, sights: &Sights, inst: Inst) -> bool {
     let data = &shader.insts[inst];
-    cost(data.op) > 0 && !data.relaxed && data.results.iter().all(|&result| sights.is_of_colors(result))
+    estimate(data.op).is_some()
+        && !data.relaxed
+        && data.results.iter().all(|&result| sights.is_of_colors(result))
 }
 
 /// Leaves out what costs a component most for what it saves, until the rest is within its budget.
@@ -67,14 +69,13 @@ fn leave_out(
         return;
     }
     let price = |n: usize| {
-        let inst = estimates[n];
-        influences.error(shader, inst, component) / cost(shader.insts[inst].op) as f32
+        let data = &shader.insts[estimates[n]];
+        let estimate = estimate(data.op)?;
+        let price = influences.error(data.results[0], estimate, component) / estimate.saves as f32;
+        (price > 0.0).then_some((price, n))
     };
-    let mut by_price: Vec<(f32, usize)> = (0..estimates.len())
-        .filter(|&n| chosen[n])
-        .map(|n| (price(n), n))
-        .filter(|&(price, _)| price > 0.0)
-        .collect();
+    let mut by_price: Vec<(f32, usize)> =
+        (0..estimates.len()).filter(|&n| chosen[n]).filter_map(price).collect();
     by_price.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     // More of them never make less of an error.
     let (mut fits, mut exceeds) = (0, by_price.len());

@@ -7,6 +7,7 @@ use std::f32::consts::{FRAC_PI_2, LN_2, LOG2_E, PI};
 
 use spirv::GlslStd450Op as Glsl;
 
+use crate::ir::eval::INTEGERS_FROM;
 use crate::ir::{Builder, Op, Stage, Value};
 use crate::spirv::error::Result;
 use crate::spirv::expression::emit::{Emit, Scalars, Typed};
@@ -228,9 +229,6 @@ fn power_of(b: &mut Builder<'_>, x: Value, power: u32) -> Value {
     let square = b.fmul(half, half);
     if power % 2 == 0 { square } else { b.fmul(square, x) }
 }
-
-/// From here on every float is an integer.
-const INTEGERS_FROM: f32 = 8_388_608.0;
 
 /// The floor of x + ½, which may take either side of a tie; a sum that is cut off stays below the next integer (fact
 /// `fadd-truncation`). Kernels have IEEE sums, and machines that round to the even side at once.
