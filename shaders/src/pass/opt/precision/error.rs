@@ -119,7 +119,7 @@ impl<'a> Path<'a> {
                 visible: [args[0], args[1], result].map(|value| sights.visible(value)),
                 one_sign,
                 estimate: next.next_if(|&(_, estimate)| estimate == inst).map(|(index, _)| index),
-                switch: Switch::of(shader, &sights.ranges, inst),
+                switch: Switch::of(shader, inst),
             });
         }
         Path { shader, sights, steps, colors }

@@ -121,7 +121,7 @@ impl Influences {
             Op::Select => {
                 self.add(sights, args[1], result);
                 self.add(sights, args[2], result);
-                if let Some(switch) = Switch::of(shader, &sights.ranges, inst) {
+                if let Some(switch) = Switch::of(shader, inst) {
                     let by = STEP * if switch.at == 0.0 { 1.0 } else { switch.at.abs() };
                     let width = switch.both(shader, &sights.ranges, by).width();
                     self.add(sights, switch.value, result.scaled(width / by, f32::INFINITY));

@@ -127,7 +127,7 @@ impl Sights {
     /// Looks at the condition of a select that only colours see.
     fn decide(&mut self, shader: &Shader, select: Inst) {
         let condition = shader.insts[select].args[0];
-        match Switch::of(shader, &self.ranges, select) {
+        match Switch::of(shader, select) {
             Some(switch) => {
                 self.see(condition, Range::ALL);
                 self.see(switch.value, switch.seen());

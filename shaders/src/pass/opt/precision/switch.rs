@@ -1,5 +1,6 @@
 //! Curves of two pieces: a line near zero and a power elsewhere. Where both pieces meet it does not matter which one is taken, so what
-//! decides between them may have an error.
+//! decides between them may have an error. Where they do not meet, all of the step between them is one; but a relative error does not
+//! change a sign.
 
 use super::estimate::SMALL;
 use crate::ir::{Inst, Op, Shader, Value};
@@ -17,8 +18,8 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// Of a select whose pieces meet, or whose constant is zero: a relative error does not change a sign.
-    pub fn of(shader: &Shader, ranges: &Ranges, select: Inst) -> Option<Switch> {
+    /// Of a select by a comparison with a constant.
+    pub fn of(shader: &Shader, select: Inst) -> Option<Switch> {
         let &[condition, yes, no] = &shader.insts[select].args[..] else { return None };
         if !shader.insts[select].op.is(Op::Select) || !matches!(shader.op(condition), Op::FLt | Op::FLe) {
             return None;
@@ -30,8 +31,7 @@ impl Switch {
             (Some(at), None) => (y, at),
             _ => return None,
         };
-        let switch = Switch { value, at, pieces: [yes, no] };
-        (at == 0.0 || switch.meets(shader, ranges)).then_some(switch)
+        Some(Switch { value, at, pieces: [yes, no] })
     }
 
     /// Numbers beyond which nothing is decided any more.
@@ -44,10 +44,5 @@ impl Switch {
         let near = (self.value, Range::around(self.at, by));
         let [yes, no] = self.pieces.map(|piece| ranges.given(shader, piece, near));
         yes.hull(no)
-    }
-
-    fn meets(&self, shader: &Shader, ranges: &Ranges) -> bool {
-        let both = self.both(shader, ranges, 0.0);
-        both.width() < SMALL * both.most()
     }
 }
