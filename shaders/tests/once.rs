@@ -29,9 +29,7 @@ fn dot(b: &mut Builder, row: &[Value], column: &[Value]) -> Value {
 }
 
 fn state() -> PipelineState {
-    use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
-    let format = VertexFormat { packing: Packing::Words(4), numeric: Numeric::Float, swap_rb: false };
-    let attribute = vc4_shaders::compile::VertexAttribute { location: 0, format, per_instance: false };
+    let attribute = vc4_shaders::compile::VertexAttribute::floats(0, 4);
     let color = vc4::state::blend::ColorOutput::plain(vc4::image::format::Format::R8G8B8A8.info(), false);
     PipelineState { attributes: vec![attribute], color: Some(color), ..PipelineState::default() }
 }

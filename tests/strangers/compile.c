@@ -1,10 +1,11 @@
 /* Has an OpenGL ES 2 driver compile programs: links each and draws a triangle by it, which is when drivers compile for the state.
  *
- * usage: compile LIST [RENDERER]
+ * usage: compile LIST [RENDERER [ROUNDS [DRAWS]]]
  *
  * Each line of the list names a program's vertex and fragment shader, with a tab between. Before a program is drawn, `PROGRAM` and its
  * line's number, from 0, are written to standard error, where drivers write what they are asked to tell of their code; behind it
- * `DRAWN`. Of programs that the driver refuses it is `REFUSED` and what the driver says. */
+ * `DRAWN`. Of programs that the driver refuses it is `REFUSED` and what the driver says.
+ * A round is each program once, compiled anew and drawn so many times. */
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GLES2/gl2.h>
@@ -111,7 +112,7 @@ static void set_attributes(GLuint program)
     }
 }
 
-static void run(int number, const char *vertex, const char *fragment)
+static void run(int number, int draws, const char *vertex, const char *fragment)
 {
     GLuint stages[] = {shader(GL_VERTEX_SHADER, vertex), shader(GL_FRAGMENT_SHADER, fragment)};
     GLuint program = glCreateProgram();
@@ -127,8 +128,10 @@ static void run(int number, const char *vertex, const char *fragment)
         glUseProgram(program);
         set_attributes(program);
         fprintf(stderr, "PROGRAM %d\n", number);
-        glDrawArrays(GL_TRIANGLES, 0, 3);
-        glFinish();
+        for (int i = 0; i < draws; i++) {
+            glDrawArrays(GL_TRIANGLES, 0, 3);
+            glFinish();
+        }
         fprintf(stderr, "DRAWN\n");
     }
     glUseProgram(0);
@@ -139,7 +142,7 @@ static void run(int number, const char *vertex, const char *fragment)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) end("usage: compile LIST [RENDERER]", "");
+    if (argc < 2) end("usage: compile LIST [RENDERER [ROUNDS [DRAWS]]]", "");
     open_context(argc > 2 ? argv[2] : NULL);
     static const unsigned char texel[4];
     const GLenum targets[] = {GL_TEXTURE_2D, GL_TEXTURE_CUBE_MAP};
@@ -156,14 +159,17 @@ int main(int argc, char **argv)
     }
     glEnable(GL_DEPTH_TEST);
     glDisable(GL_DITHER);
-    char *list = load(argv[1]), *next = list;
-    for (int number = 0; *next; number++) {
-        char *vertex = next, *fragment = strchr(vertex, '\t'), *rest = fragment ? strchr(fragment, '\n') : NULL;
-        if (!rest) end("a line is cut short in", argv[1]);
-        *fragment = *rest = 0;
-        run(number, vertex, fragment + 1);
-        next = rest + 1;
+    int rounds = argc > 3 ? atoi(argv[3]) : 1, draws = argc > 4 ? atoi(argv[4]) : 1;
+    for (int round = 0; round < rounds; round++) {
+        char *list = load(argv[1]), *next = list;
+        for (int number = 0; *next; number++) {
+            char *vertex = next, *fragment = strchr(vertex, '\t'), *rest = fragment ? strchr(fragment, '\n') : NULL;
+            if (!rest) end("a line is cut short in", argv[1]);
+            *fragment = *rest = 0;
+            run(number, draws, vertex, fragment + 1);
+            next = rest + 1;
+        }
+        free(list);
     }
-    free(list);
     return 0;
 }

@@ -1,7 +1,7 @@
 //! Counting the instructions of programs: of this machine's by valgrind, of others' by QEMU with a plugin of ours.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::cross::Target;
@@ -47,6 +47,18 @@ impl Counter {
             build::target_directory()?.join(library).into(),
         ];
         Ok(Counter { runner: runner.into(), before: "instructions" })
+    }
+
+    /// Sets variables in programs, but not in what emulates them.
+    #[must_use]
+    pub fn within(mut self, variables: &[(&str, PathBuf)]) -> Counter {
+        for (name, value) in variables {
+            let mut variable = OsString::from(name);
+            variable.push("=");
+            variable.push(value);
+            self.runner.extend(["-E".into(), variable]);
+        }
+        self
     }
 
     /// The instructions of a run.

@@ -185,6 +185,14 @@ pub fn build(target: &Target, package: &str, release: bool) -> Result<PathBuf, E
     Ok(directory()?.join(target.triple).join(if release { "release" } else { "debug" }))
 }
 
+/// Builds an example of a package for measuring, and returns the program.
+pub fn build_example(target: &Target, package: &str, example: &str) -> Result<PathBuf, Error> {
+    let mut command = cargo(target, "build")?;
+    command.args(["--release", "--package", package, "--example", example]);
+    status(&mut command, &format!("building {example} of {package} for {}", target.name))?;
+    Ok(directory()?.join(target.triple).join("release/examples").join(example))
+}
+
 /// Runs the tests of `packages`, with the libraries below `root`.
 pub fn test(target: &Target, root: &Path, packages: &[&str], arguments: &[String]) -> Result<(), Error> {
     let mut command = cargo(target, "test")?;

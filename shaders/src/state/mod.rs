@@ -1,6 +1,6 @@
 //! What a compilation is asked for besides the modules: the part of a pipeline's state that becomes code.
 //!
-//! Imports `binding` for the names of textures. The passes that lower inputs, outputs and lookups read it; nothing in
+//! Imports `binding` for the names of textures, and `ir` for what a stage reads. The passes that lower inputs, outputs and lookups read it; nothing in
 //! front of them does.
 
 mod texture;
@@ -13,10 +13,11 @@ use vc4::state::blend::ColorOutput;
 use vc4::state::depth_stencil::DepthStencilPlan;
 use vc4::state::multisample::Multisample;
 use vc4::state::raster::FrontFace;
-use vc4::state::vertex_fetch::VertexFormat;
+use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
 use vc4::state::viewport::RasterMap;
 
 use crate::binding::Texture;
+use crate::ir::{Op, Shader};
 
 pub use texture::{TextureAccess, TextureClass, TextureDecode, TextureFilter, TextureKey, TextureSwizzle};
 pub use ycbcr::{ChromaPlanes, Conversions, YcbcrKey};
@@ -30,6 +31,27 @@ pub struct VertexAttribute {
     pub format: VertexFormat,
     /// Advances per instance: the words come from the uniform stream (T-INST a).
     pub per_instance: bool,
+}
+
+impl VertexAttribute {
+    /// One to four floats per vertex.
+    pub fn floats(location: u32, components: u8) -> VertexAttribute {
+        let packing = Packing::Words(components);
+        let format = VertexFormat { packing, numeric: Numeric::Float, swap_rb: false };
+        VertexAttribute { location, format, per_instance: false }
+    }
+
+    /// Floats for all that a vertex stage reads, as many components as it does; by locations.
+    pub fn read_by(vertex: &Shader) -> Vec<VertexAttribute> {
+        let mut components: BTreeMap<u32, u8> = BTreeMap::new();
+        for inst in vertex.insts_in_order() {
+            if let Op::LoadInput { location, component, .. } = vertex.insts[inst].op {
+                let count = components.entry(location).or_default();
+                *count = (*count).max(component + 1);
+            }
+        }
+        components.into_iter().map(|(location, count)| VertexAttribute::floats(location, count)).collect()
+    }
 }
 
 /// Triangles of which edges or corners are drawn. The machine draws lines and points, which know nothing of their triangle:

@@ -1,13 +1,11 @@
 //! Pipelines as SPIR-V, and what the compiler makes of them in the baseline's state.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use vc4::state::blend::ColorOutput;
 use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
-use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
 use vc4_shaders::compile::{PipelineState, VertexAttribute, compile_shaders};
-use vc4_shaders::ir::{Op, Shader, Stage};
+use vc4_shaders::ir::Stage;
 use vc4_shaders::program::Pipeline;
 use vc4_shaders::spirv::{StageSource, translate};
 
@@ -72,7 +70,7 @@ impl Module {
         let vertex = stage(&self.words[0], Stage::Vertex)?;
         let fragment = stage(&self.words[1], Stage::Fragment)?;
         let state = PipelineState {
-            attributes: attributes(&vertex),
+            attributes: VertexAttribute::read_by(&vertex),
             points: self.points,
             color: Some(ColorOutput::plain(vc4::image::format::Format::R8G8B8A8.info(), false)),
             depth_stencil: DepthStencilPlan { write_z: true, stencil: StencilPlan::Off },
@@ -80,21 +78,4 @@ impl Module {
         };
         compile_shaders(vertex, Some(fragment), &state).map_err(|error| error.to_string())
     }
-}
-
-/// Float attributes of as many components as the shader reads.
-fn attributes(vertex: &Shader) -> Vec<VertexAttribute> {
-    let mut components: BTreeMap<u32, u8> = BTreeMap::new();
-    for inst in vertex.insts_in_order() {
-        if let Op::LoadInput { location, component, .. } = vertex.insts[inst].op {
-            let count = components.entry(location).or_default();
-            *count = (*count).max(component + 1);
-        }
-    }
-    let format =
-        |count| VertexFormat { packing: Packing::Words(count), numeric: Numeric::Float, swap_rb: false };
-    components
-        .into_iter()
-        .map(|(location, count)| VertexAttribute { location, format: format(count), per_instance: false })
-        .collect()
 }

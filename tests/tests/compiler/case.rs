@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use vc4::state::blend::ColorOutput;
 use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
-use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
 use vc4_kernel_abi::validate::{self, Mode};
 use vc4_shaders::compile::{PipelineState, VertexAttribute, compile_shaders};
 use vc4_shaders::ir::interp;
@@ -26,11 +25,8 @@ pub fn shader(stage: Stage, build: impl FnOnce(&mut Builder)) -> Shader {
 
 /// RGBA8, depth test, sixteen float vec4 attributes.
 pub fn state() -> PipelineState {
-    let format = VertexFormat { packing: Packing::Words(4), numeric: Numeric::Float, swap_rb: false };
     PipelineState {
-        attributes: (0..16)
-            .map(|location| VertexAttribute { location, format, per_instance: false })
-            .collect(),
+        attributes: (0..16).map(|location| VertexAttribute::floats(location, 4)).collect(),
         color: Some(ColorOutput::plain(vc4::image::format::Format::R8G8B8A8.info(), false)),
         depth_stencil: DepthStencilPlan { write_z: true, stencil: StencilPlan::Off },
         ..Default::default()

@@ -1,7 +1,6 @@
 //! One program in one form: what the interpreters and the simulated QPU show of it, beside what it means.
 
 use vc4::state::blend::ColorOutput;
-use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
 use vc4_shaders::compile::{CompileError, PipelineState, VertexAttribute, compile_shaders};
 use vc4_shaders::ir::{Output, Shader, interp};
 use vc4_shaders::spirv::{StageSource, translate};
@@ -15,11 +14,8 @@ use crate::world::{Seen, World};
 use crate::{front, kernel, transform};
 
 fn state() -> PipelineState {
-    let format = VertexFormat { packing: Packing::Words(4), numeric: Numeric::Float, swap_rb: false };
     PipelineState {
-        attributes: (0..4)
-            .map(|location| VertexAttribute { location, format, per_instance: false })
-            .collect(),
+        attributes: (0..4).map(|location| VertexAttribute::floats(location, 4)).collect(),
         color: Some(ColorOutput::plain(vc4::image::format::Format::R8G8B8A8.info(), false)),
         ..Default::default()
     }

@@ -10,7 +10,6 @@ use std::path::PathBuf;
 
 use operations::{Domain, OPERATIONS, Operation, ulp};
 use vc4::state::blend::ColorOutput;
-use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
 use vc4_shaders::compile::{PipelineState, VertexAttribute, compile_pipeline};
 use vc4_shaders::spirv::StageSource;
 use vc4_tests::runner::{Buffers, Runner};
@@ -52,11 +51,8 @@ fn runner(operation: &Operation, precision: &str, fragment: &[u32]) -> Runner {
     let name = format!("{}-{precision}", operation.name.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
     let vertex = spirv(&name, "vert", &source);
     let stage = |words| StageSource { words, entry: "main", specialization: &[] };
-    let format = VertexFormat { packing: Packing::Words(4), numeric: Numeric::Float, swap_rb: false };
     let state = PipelineState {
-        attributes: (0..2)
-            .map(|location| VertexAttribute { location, format, per_instance: false })
-            .collect(),
+        attributes: (0..2).map(|location| VertexAttribute::floats(location, 4)).collect(),
         color: Some(ColorOutput::plain(vc4::image::format::Format::R8G8B8A8.info(), false)),
         ..Default::default()
     };

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use vc4::state::blend::{Blend, BlendEquation, ColorOutput, LogicOp};
 use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
 use vc4::state::multisample::Multisample;
-use vc4::state::vertex_fetch::{Numeric, Packing, VertexFormat};
 use vc4_shaders::compile::{
     DepthClamp, PipelineState, TextureClass, TextureDecode, TextureKey, TextureSwizzle, VertexAttribute,
 };
@@ -50,7 +49,7 @@ pub struct Settings {
     points: bool,
     lines: bool,
     wide_lines: bool,
-    attributes: BTreeMap<u32, (VertexFormat, bool)>,
+    attributes: BTreeMap<u32, VertexAttribute>,
     textures: BTreeMap<Texture, TextureKey>,
     /// Specialisation: constant id and bits.
     pub constants: Vec<(u32, u32)>,
@@ -193,7 +192,8 @@ impl Settings {
                 ));
             }
         };
-        self.attributes.insert(number(location)?, (format, per_instance));
+        let location = number(location)?;
+        self.attributes.insert(location, VertexAttribute { location, format, per_instance });
         Ok(())
     }
 
@@ -227,18 +227,13 @@ impl Settings {
 
     /// The state for a vertex stage with these inputs.
     pub fn state(&self, inputs: &[Declared]) -> PipelineState {
-        let mut attributes: BTreeMap<u32, (VertexFormat, bool)> = inputs
-            .iter()
-            .map(|input| {
-                let packing = Packing::Words(input.components);
-                (input.location, (VertexFormat { packing, numeric: Numeric::Float, swap_rb: false }, false))
-            })
+        let read = inputs.iter().map(|input| VertexAttribute::floats(input.location, input.components));
+        let attributes: BTreeMap<u32, VertexAttribute> = read
+            .chain(self.attributes.values().copied())
+            .map(|attribute| (attribute.location, attribute))
             .collect();
-        attributes.extend(&self.attributes);
-        let attribute =
-            |(location, (format, per_instance))| VertexAttribute { location, format, per_instance };
         PipelineState {
-            attributes: attributes.into_iter().map(attribute).collect(),
+            attributes: attributes.into_values().collect(),
             points: self.points,
             lines: self.lines,
             wide_lines: self.wide_lines,
@@ -283,6 +278,7 @@ fn blend(values: &[&str]) -> Result<Blend, String> {
 mod tests {
     use super::*;
     use vc4::state::blend::{BlendFactor, BlendOp};
+    use vc4::state::vertex_fetch::Packing;
 
     #[test]
     fn every_setting() {

@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use super::root::Root;
+use crate::counter::Counter;
 use crate::{Error, build, cross, debian, packages};
 
 /// For building and running both sides, besides the tool chain for arm64.
 const PACKAGES: &[&str] =
     &["gcc", "libc6-dev", "libegl-dev", "libgl-dev", "libgles-dev", "libgl1-mesa-dri", "libegl-mesa0"];
+/// The guest's.
+pub const MACHINE: &str = "aarch64";
 /// That long may a program take in the emulator.
 const TIMEOUT_SECONDS: &str = "1200";
 /// How programs are compiled for both machines.
@@ -26,7 +29,7 @@ pub struct Guest {
 impl Guest {
     /// Fetches what is missing, and builds the preload library for the guest and `vc4` for this machine.
     pub fn prepare(target: &Path, install: bool) -> Result<Guest, Error> {
-        let machine = cross::target("aarch64")?;
+        let machine = cross::target(MACHINE)?;
         cross::require(machine, install)?;
         packages::require(PACKAGES, install)?;
         let root = Root::prepare(target)?;
@@ -64,17 +67,35 @@ impl Guest {
     pub fn command(&self, server: &Server, program: &Path) -> Command {
         let mut command = Command::new("timeout");
         command.args([TIMEOUT_SECONDS, "qemu-aarch64-static", "-L"]).arg(self.root.path());
-        // Not exported: programs of the host in between could not load it.
-        command.arg("-E").arg(format!("LD_PRELOAD={}", self.shim.display()));
-        command.arg("-E").arg(format!("LD_LIBRARY_PATH={}", self.root.stub().display()));
-        command.arg("-E").arg(format!("VC4SIM_SERVER={}", server.socket.display()));
+        for (name, value) in self.variables(server) {
+            command.arg("-E").arg(format!("{name}={}", value.display()));
+        }
+        self.told(command.arg(program));
         command
-            .arg(program)
+    }
+
+    /// Counts the instructions of programs in the guest, on a device; they are [`Guest::told`] more.
+    pub fn counter(&self, server: &Server, install: bool) -> Result<Counter, Error> {
+        let counter = Counter::emulated(cross::target(MACHINE)?, &self.root.path(), install)?;
+        Ok(counter.within(&self.variables(server)))
+    }
+
+    /// What is not exported: programs of the host in between could not load it.
+    fn variables(&self, server: &Server) -> [(&'static str, PathBuf); 3] {
+        [
+            ("LD_PRELOAD", self.shim.clone()),
+            ("LD_LIBRARY_PATH", self.root.stub()),
+            ("VC4SIM_SERVER", server.socket.clone()),
+        ]
+    }
+
+    /// A command with what Mesa's libraries are told.
+    pub fn told<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        command
             // Without a device Mesa takes software in silence; llvmpipe would crash on the stub of LLVM.
             .env("GALLIUM_DRIVER", "softpipe")
             .env("MESA_SHADER_CACHE_DISABLE", "true")
-            .env_remove("MESA_LOADER_DRIVER_OVERRIDE");
-        command
+            .env_remove("MESA_LOADER_DRIVER_OVERRIDE")
     }
 }
 

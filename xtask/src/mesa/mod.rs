@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-pub use guest::{Guest, Server};
+pub use guest::{Guest, MACHINE, Server};
 use table::{Expected, REFERENCES, Scene};
 
 use crate::pictures::Picture;

@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::cost;
 use super::record::Program;
 use super::sources::Module;
 use crate::mesa::Guest;
@@ -44,8 +45,8 @@ impl Stage {
     }
 }
 
-/// Compiles with both, and prints what that comes to and the `top` worst programs.
-pub fn run(tool: &Path, modules: &[Module], top: usize, install: bool) -> Result<(), Error> {
+/// Compiles with both, and prints what that comes to, the `top` worst programs, and what it costs the CPU if that is asked for.
+pub fn run(tool: &Path, modules: &[Module], top: usize, cost: bool, install: bool) -> Result<(), Error> {
     packages::require(&["spirv-cross"], install)?;
     let target = build::target_directory()?;
     let place = debian::fresh(&target.join("strangers/mesa"))?;
@@ -59,17 +60,21 @@ pub fn run(tool: &Path, modules: &[Module], top: usize, install: bool) -> Result
             None => absent += 1,
         }
     }
-    let mut rows = Vec::new();
+    let (mut rows, mut whole) = (Vec::new(), Vec::new());
     for (batch, pairs) in pairs.chunks(BATCH).enumerate() {
         let list = place.join(format!("{batch}.list"));
         let line = |files: &[PathBuf; 2]| format!("{}\t{}\n", files[0].display(), files[1].display());
         fs::write(&list, pairs.iter().map(|(_, files)| line(files)).collect::<String>())?;
         let theirs = sizes(&said(&guest, &compiler, &list)?);
-        for (n, (pair, _)) in pairs.iter().enumerate() {
+        for (n, (pair, files)) in pairs.iter().enumerate() {
             let (Some(theirs), Some(ours)) = (theirs.get(&n), ours(tool, pair)?) else {
                 absent += 1;
                 continue;
             };
+            if let [(vertex, _), (fragment, _)] = pair.modules[..] {
+                let spirv = [vertex.spirv.clone(), fragment.spirv.clone()];
+                whole.push(cost::Program { spirv, glsl: files.clone() });
+            }
             for program in ours {
                 // Of a program with a stage that goes with it only the other one is compared.
                 let own = pair
@@ -83,7 +88,7 @@ pub fn run(tool: &Path, modules: &[Module], top: usize, install: bool) -> Result
         }
     }
     report(rows, absent, top);
-    Ok(())
+    if cost { cost::run(&guest, &compiler, &whole, &place, install) } else { Ok(()) }
 }
 
 /// Modules by the name in front of their stage's.

@@ -2,9 +2,11 @@
 //!
 //! `sources` finds the shaders of folders and makes SPIR-V of them, `measure` has the `vc4` command compile each entry
 //! point in a process of its own, `record` keeps the outcomes as a table, `report` prints what they come to and what
-//! changed since the last run. `beside` has Mesa's compiler make the same programs.
+//! changed since the last run. `beside` has Mesa's compiler make the same programs, `cost` counts
+//! what both execute for that.
 
 mod beside;
+mod cost;
 mod measure;
 mod record;
 mod report;
@@ -41,6 +43,9 @@ pub struct Options {
     /// Compile with Debian's Mesa, too, and print what both make of each program.
     #[arg(long)]
     mesa: bool,
+    /// With `--mesa`: count what both compilers execute on arm64 for programs of two stages.
+    #[arg(long, requires = "mesa")]
+    cost: bool,
     /// Processes at once; times are steadier with one.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..))]
     jobs: u8,
@@ -75,7 +80,7 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
         record::write(path, &programs)?;
     }
     if options.mesa {
-        beside::run(&tool, &modules.found, options.top, install)?;
+        beside::run(&tool, &modules.found, options.top, options.cost, install)?;
     }
     match programs.iter().filter(|program| program.is_fault()).count() {
         0 => Ok(()),
