@@ -68,13 +68,14 @@ impl CompileError {
 }
 
 /// Translates and optimises a compute shader, which stays in the IR: what runs it on the CPU makes code of that. Its
-/// arithmetic is IEEE single precision, rounded as written.
+/// arithmetic is IEEE single precision, rounded as written. For `conversions` see [`convert`].
 ///
 /// # Errors
 /// What is wrong or unsupported, and where.
-pub fn compute_stage(source: &StageSource<'_>) -> Result<Shader, CompileError> {
+pub fn compute_stage(source: &StageSource<'_>, conversions: &Conversions) -> Result<Shader, CompileError> {
     let stage = Stage::Compute;
     let mut shader = spirv::translate(source, stage).map_err(|error| CompileError::Spirv { stage, error })?;
+    convert(&mut shader, conversions);
     pass::optimize(&mut shader);
     Ok(shader)
 }
@@ -83,7 +84,6 @@ pub fn compute_stage(source: &StageSource<'_>) -> Result<Shader, CompileError> {
 pub fn convert(shader: &mut Shader, conversions: &Conversions) {
     if !conversions.is_empty() {
         pass::lower_ycbcr(shader, conversions);
-        pass::optimize(shader);
     }
 }
 
@@ -102,12 +102,14 @@ pub fn compile_picture(picture: &Picture, state: &PipelineState) -> Result<Pipel
     compile_rectangle(&picture.fragment, state)
 }
 
-/// Compiles a rectangle over the whole viewport, a strip of four vertices, with a fragment stage that reads no varyings.
+/// Compiles a rectangle over the whole viewport, a strip of four vertices, with a fragment stage that reads no varyings. That
+/// stage was optimised before: it may look at what the module does not, so that it is compiled as if buffers might be left.
 ///
 /// # Errors
 /// What does not fit the machine.
 pub fn compile_rectangle(fragment: &Shader, state: &PipelineState) -> Result<Pipeline, CompileError> {
-    compile_shaders(picture::rectangle(), Some(fragment.clone()), state)
+    let state = PipelineState { robust: true, ..state.clone() };
+    compile_shaders(picture::rectangle(), Some(fragment.clone()), &state)
 }
 
 /// Compiles a pipeline. Without a fragment stage only depth and stencil are written.
@@ -126,7 +128,7 @@ pub fn compile_pipeline(
     compile_shaders(vertex, fragment, state)
 }
 
-/// Compiles translated stages; see [`compile_pipeline`].
+/// Compiles stages as they were translated; see [`compile_pipeline`].
 pub fn compile_shaders(
     mut vertex: Shader,
     fragment: Option<Shader>,
@@ -136,6 +138,8 @@ pub fn compile_shaders(
         Pipeline { textures: textures(&[Some(&vertex), fragment.as_ref()]), ..Pipeline::default() };
     let mut fragment = fragment.unwrap_or_else(|| Shader::new(Stage::Fragment));
     pipeline.per_sample = lower::inputs::is_per_sample(&fragment);
+    pass::places(&mut vertex, state);
+    pass::places(&mut fragment, state);
     pass::optimize(&mut vertex);
     lower::distances::fragment(&mut fragment, &vertex, state);
     pass::link(&vertex, &mut fragment);
@@ -193,6 +197,7 @@ pub fn compile_vertex(
     varyings: &[Varying],
 ) -> Result<Pipeline, CompileError> {
     let textures = textures(&[Some(&vertex)]);
+    pass::places(&mut vertex, state);
     pass::optimize(&mut vertex);
     if !lower::distances::clipping(&vertex).is_empty() {
         return Err(LowerError::Distances.into());

@@ -182,6 +182,7 @@ mod tests {
             PipelineState { polygon: Some(POLYGON), ..plain.clone() },
             PipelineState { polygon: Some(Polygon { cull_back: true, ..POLYGON }), ..plain.clone() },
             PipelineState { moves_depth: true, ..plain.clone() },
+            PipelineState { robust: true, ..plain.clone() },
             PipelineState { depth_clamp: Some(CLAMP), ..plain.clone() },
             PipelineState { depth_clamp: Some(DepthClamp { to_viewport: false, ..CLAMP }), ..plain.clone() },
             PipelineState { depth_clamp: Some(DepthClamp { biased: true, ..CLAMP }), ..plain.clone() },

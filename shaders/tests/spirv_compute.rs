@@ -12,6 +12,7 @@ use vc4_shaders::ir::verify::verify;
 use vc4_shaders::ir::{Fetch, Memory, Op, Shader, Stage, Texel};
 use vc4_shaders::program::Descriptor;
 use vc4_shaders::spirv::{StageSource, translate};
+use vc4_shaders::state::Conversions;
 
 type Lanes = [u32; 16];
 
@@ -119,7 +120,9 @@ fn outcomes(
         if let Err(error) = verify(&translated) {
             panic!("{name}: {error}\n{translated}");
         }
-        for (what, shader) in [("translated", translated), ("optimised", compute_stage(&source).unwrap())] {
+        for (what, shader) in
+            [("translated", translated), ("optimised", compute_stage(&source, &Conversions::new()).unwrap())]
+        {
             let mut world = world.clone();
             run_dispatch(&shader, &mut world, groups).unwrap_or_else(|error| panic!("{name}: {error}"));
             all.push((format!("{name}, {what}"), world, shader));

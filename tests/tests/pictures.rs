@@ -11,6 +11,7 @@ use vc4_shaders::ir::interp::run_dispatch;
 use vc4_shaders::picture::estimate::Estimate;
 use vc4_shaders::picture::find;
 use vc4_shaders::spirv::StageSource;
+use vc4_shaders::state::Conversions;
 use vc4_tests::runner::{Buffers, Runner};
 
 /// Pixels along an edge of what a batch of the runner covers.
@@ -81,7 +82,7 @@ fn the_blur_and_the_mandelbrot_set_are_worth_drawing() {
         let words: Vec<u32> =
             spirv.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
         let source = StageSource { words: &words, entry: "main", specialization: &[] };
-        let kernel = compute_stage(&source).unwrap();
+        let kernel = compute_stage(&source, &Conversions::new()).unwrap();
         let picture = find(&kernel).unwrap();
         assert!(!picture.keeps && picture.limits.is_empty());
         let pipeline = compile_picture(&picture, &state).unwrap();

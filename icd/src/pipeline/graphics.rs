@@ -366,6 +366,7 @@ impl Compiled {
             depth_stencil: depth_stencil.as_ref().map_or(DepthStencilPlan::OFF, plan),
             depth_clamp: api::depth_clamp(info, device.features().depth_clamp == vk::TRUE, mode),
             moves_depth: api::moves_depth(info, api::is_area(drawn)),
+            robust: device.features().robust_buffer_access == vk::TRUE,
             machine: *facts(),
             ..PipelineState::default()
         };

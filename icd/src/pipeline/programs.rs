@@ -223,8 +223,7 @@ impl Source {
     /// The stage as the CPU's back end gets it.
     #[cfg(feature = "compute")]
     pub(super) fn compute(&self) -> Result<Shader, Error> {
-        let mut shader = compute_stage(&self.source()).map_err(failed)?;
-        convert(&mut shader, &self.conversions);
+        let shader = compute_stage(&self.source(), &self.conversions).map_err(failed)?;
         if flags().contains(Debug::IR) {
             eprintln!("compute stage \"{}\":\n{shader}", self.entry);
         }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use vc4_shaders::compile::compute_stage;
 use vc4_shaders::ir::Op;
 use vc4_shaders::spirv::StageSource;
+use vc4_shaders::state::Conversions;
 use vc4_shaders_cpu::{Dispatch, Engine, Images, Kernel, Range, WIDTH, Words};
 
 /// A kernel, the words of its buffers by binding, its workgroups, and what the rate counts: operations by dispatch, in
@@ -125,7 +126,7 @@ fn run(row: &Row, engine: Engine, listed: bool) {
         row.spirv.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
     let begin = Instant::now();
     let source = StageSource { words: &words, entry: "main", specialization: &[] };
-    let shader = compute_stage(&source).expect("a kernel of this project compiles");
+    let shader = compute_stage(&source, &Conversions::new()).expect("a kernel of this project compiles");
     let translated = begin.elapsed();
     let begin = Instant::now();
     let kernel = Kernel::compile_for(&shader, engine).expect("a kernel of this project has code");

@@ -323,7 +323,7 @@ pub enum Op {
         /// Largest `offset` of the lookups.
         last: u32,
     },
-    /// Direct 32-bit lookup on TMU1 at byte a + `offset`; a is a [`Op::ClampDirect`].
+    /// Direct 32-bit lookup at byte a + `offset`; a is a [`Op::ClampDirect`].
     TmuDirect {
         /// The buffer.
         buffer: Descriptor,

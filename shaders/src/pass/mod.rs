@@ -32,6 +32,15 @@ pub fn optimize(shader: &mut Shader) {
     });
 }
 
+/// Has lookups share clamped offsets, where no buffer is left; comes in front of all that joins blocks. See [`opt::places`].
+pub fn places(shader: &mut Shader, state: &PipelineState) {
+    if !state.robust {
+        step(shader, "opt_places", |shader| {
+            opt::places::run(shader);
+        });
+    }
+}
+
 /// Has the CPU compute what a draw gives to all elements alike, if it may; see [`opt::once`].
 pub fn once(shader: &mut Shader, state: &PipelineState) {
     if !state.computes {

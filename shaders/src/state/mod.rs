@@ -115,6 +115,8 @@ pub struct PipelineState {
     pub textures: BTreeMap<Texture, TextureKey>,
     /// What the machine is like.
     pub machine: Facts,
+    /// A place that leaves its buffer disturbs no lookup at another one (robustBufferAccess); else no place does.
+    pub robust: bool,
     /// The CPU computes what a draw gives to all elements alike ([`crate::ir::computed`]).
     pub computes: bool,
 }
@@ -138,6 +140,7 @@ impl Default for PipelineState {
             counted: false,
             textures: BTreeMap::new(),
             machine: Facts::default(),
+            robust: false,
             computes: true,
         }
     }

@@ -16,6 +16,7 @@ use vc4_shaders::ir::{Op, Texel};
 use vc4_shaders::picture;
 use vc4_shaders::program::Descriptor;
 use vc4_shaders::spirv::StageSource;
+use vc4_shaders::state::Conversions;
 use vc4_tests::compute::{Case, Resource, Shape, texels};
 use vc4_tests::format::texel_info;
 use vc4_tests::{driver, scratch};
@@ -468,7 +469,7 @@ impl Picture {
     /// What the IR interpreter leaves that the program does not mean.
     fn interpreted(&self, words: &[u32]) -> Result<(), String> {
         let source = StageSource { words, entry: "main", specialization: &[] };
-        let shader = compute_stage(&source).map_err(|error| error.to_string())?;
+        let shader = compute_stage(&source, &Conversions::new()).map_err(|error| error.to_string())?;
         let mut seen =
             Interpreted { picture: self, push: self.push(), given: self.given(), left: HashMap::new() };
         run_dispatch(&shader, &mut seen, self.groups).map_err(|error| format!("IR interpreter: {error}"))?;
@@ -625,7 +626,9 @@ fn pictures_mean_the_same_on_the_qpus() {
             }
         };
         let stage = StageSource { words: &words, entry: "main", specialization: &[] };
-        candidates += u64::from(compute_stage(&stage).is_ok_and(|shader| picture::find(&shader).is_ok()));
+        candidates += u64::from(
+            compute_stage(&stage, &Conversions::new()).is_ok_and(|shader| picture::find(&shader).is_ok()),
+        );
         failures.extend(picture.interpreted(&words).err().map(failed));
         picture.case().write(&words, &modules).expect("a directory for tests");
         pictures.push((picture, source));

@@ -6,6 +6,7 @@ use vc4_shaders::picture;
 use vc4_shaders::picture::estimate::Estimate;
 use vc4_shaders::program::Pipeline;
 use vc4_shaders::spirv::StageSource;
+use vc4_shaders::state::Conversions;
 use vc4_shaders_cpu::Kernel;
 
 use super::module::Module;
@@ -87,7 +88,7 @@ fn compile(source: &Source<'_>, settings: &Settings, listed: bool) -> Result<(Sh
     let failed = |error: &dyn std::fmt::Display| Error::Input(format!("{}: {error}", source.module.name));
     let words = &source.module.words;
     let from = StageSource { words, entry: &source.entry, specialization: &settings.constants };
-    let shader = compute_stage(&from).map_err(|error| failed(&error))?;
+    let shader = compute_stage(&from, &Conversions::new()).map_err(|error| failed(&error))?;
     let kernel = if listed { Kernel::compile_listed(&shader) } else { Kernel::compile(&shader) };
     Ok((shader, kernel.map_err(|error| failed(&error))?))
 }

@@ -27,6 +27,7 @@ The state file has one setting per line; # begins a comment. Without it:
   depth-clamp off
   stencil off                 or both (one word), both-masks (two), faces (two), full (three)
   topology triangles          lines, wide_lines, points
+  robust off                  on: places outside of buffers are allowed for, as with robustBufferAccess
   computed on                 off: no words that the CPU computes, which a module of assembly cannot name
 and, as often as needed,
   attribute LOCATION FORMAT [instance]     without: floats, as many as the shader declares
@@ -49,6 +50,7 @@ pub struct Settings {
     points: bool,
     lines: bool,
     wide_lines: bool,
+    robust: bool,
     attributes: BTreeMap<u32, VertexAttribute>,
     textures: BTreeMap<Texture, TextureKey>,
     /// Specialisation: constant id and bits.
@@ -71,6 +73,7 @@ impl Default for Settings {
             points: false,
             lines: false,
             wide_lines: false,
+            robust: false,
             attributes: BTreeMap::new(),
             textures: BTreeMap::new(),
             constants: Vec::new(),
@@ -166,6 +169,7 @@ impl Settings {
                 (self.points, self.lines) = (*name == "points", name.ends_with("lines"));
                 self.wide_lines = *name == "wide_lines";
             }
+            ("robust", [word]) => self.robust = switch(word)?,
             ("computed", [word]) => self.computes = switch(word)?,
             ("attribute", [location, format, rest @ ..]) => self.attribute(location, format, rest)?,
             ("texture", _) => self.texture(values)?,
@@ -237,6 +241,7 @@ impl Settings {
             points: self.points,
             lines: self.lines,
             wide_lines: self.wide_lines,
+            robust: self.robust,
             color: self.color.as_ref().and_then(|name| self.output(name)),
             depth_stencil: DepthStencilPlan {
                 write_z: self.depth_test || self.stencil != StencilPlan::Off,
@@ -290,6 +295,7 @@ mod tests {
             stencil faces
             depth-test off  # the stencil test writes depth all the same
             topology points
+            robust on
             attribute 1 r8g8b8a8_unorm instance
             texture 0 2 srgb8 bgr1
             texture 1 0 3 word32
@@ -305,7 +311,7 @@ mod tests {
         assert_eq!(color.write, [true, false, true, false]);
         let blend = color.blend.expect("blending");
         assert_eq!((blend.color.src, blend.alpha.op), (BlendFactor::SrcAlpha, BlendOp::ReverseSubtract));
-        assert!(color.multisample && state.points && state.depth_stencil.write_z);
+        assert!(color.multisample && state.points && state.robust && state.depth_stencil.write_z);
         let image = Descriptor { set: 0, binding: 2, element: 0 };
         assert_eq!(state.textures[&Texture::combined(image)].decode.swizzle[3], TextureSwizzle::One);
         assert_eq!(settings.constants, [(7, u32::MAX), (8, 1.5f32.to_bits())]);

@@ -113,14 +113,12 @@ pub fn direct(
         reg
     };
     let base = s.uniform_word(UniformSlot::UboBase { buffer, offset });
-    let address = Operation::new(
-        Unit::Add(AddOp::Add),
-        Dst::Port(Waddr::TMU1_S, None),
-        &[Src::Reg(clamped).into(), base],
-    );
+    let (port, signal) = s.direct_tmu(at, offset).ports();
+    let address =
+        Operation::new(Unit::Add(AddOp::Add), Dst::Port(port, None), &[Src::Reg(clamped).into(), base]);
     s.push(Operation { ordered: true, sample: Some(SampleBo::Ubo(buffer)), ..address });
     let reg = s.reg_of(result);
-    s.load_r4(reg, Operation::signal(Signal::LoadTmu1));
+    s.load_r4(reg, Operation::signal(signal));
     Ok(())
 }
 

@@ -14,7 +14,6 @@ pub fn run(shader: &mut Shader) {
             Op::BufferElements { buffer, offset, stride } => {
                 b.op(Op::Uniform(UniformSlot::BufferElements { buffer, offset, stride }), &[])
             }
-            // TMU1: a direct lookup would spoil the kernel's view of filtered samples on its TMU (SHD-24).
             Op::LoadUboDynamic { buffer, offset, last } => {
                 let at = b.op(Op::ClampDirect { buffer, last }, &data.args);
                 b.op(Op::TmuDirect { buffer, offset }, &[at])

@@ -19,6 +19,7 @@ pub mod mask;
 pub mod once;
 pub mod packed;
 pub mod phi;
+pub mod places;
 pub mod precision;
 pub mod reassociate;
 pub mod relieve;
