@@ -214,6 +214,15 @@ pub fn plain_fragment() -> Shader {
 
 /// Runs a word function of four attribute words in the vertex stage and compares the words exactly.
 pub fn check_words(name: &str, build: impl FnOnce(&mut Builder, [Value; 4]) -> [Value; 4]) {
+    check_words_in(name, state(), build);
+}
+
+/// The same in a state.
+pub fn check_words_in(
+    name: &str,
+    state: PipelineState,
+    build: impl FnOnce(&mut Builder, [Value; 4]) -> [Value; 4],
+) {
     let vertex = shader(Stage::Vertex, |b| {
         position(b);
         let words = [0, 1, 2, 3].map(|n| input(b, 1, n));
@@ -222,7 +231,7 @@ pub fn check_words(name: &str, build: impl FnOnce(&mut Builder, [Value; 4]) -> [
         }
     });
     let fragment = plain_fragment();
-    let case = Case { name, vertex: &vertex, fragment: &fragment, state: state(), exact: true };
+    let case = Case { name, vertex: &vertex, fragment: &fragment, state, exact: true };
     let pipeline = case.compile();
     for seed in 0..64 {
         case.check_vertex(&pipeline, &World { seed, integers: true, points: false });

@@ -8,6 +8,7 @@ mod committed;
 mod golden;
 mod large;
 mod measure;
+mod places;
 mod pressure;
 mod state;
 mod world;

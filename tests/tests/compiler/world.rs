@@ -19,7 +19,7 @@ use vc4_tests::rows::Rows;
 
 const LANES: usize = vc4::hw::LANES;
 /// Words of every uniform buffer.
-const UBO_WORDS: u32 = 1024;
+pub const UBO_WORDS: u32 = 1024;
 /// What the index fetch delivers in element 0, and what the driver adds to it.
 const FIRST_INDEX: u32 = 100;
 const INDEX_BIAS: u32 = 98u32.wrapping_neg();

@@ -12,6 +12,8 @@ mod selected;
 mod terms;
 mod ways;
 
+use vc4::qpu::{Access, Inst, Waddr};
+
 use super::virt::{Unit, VirtProgram};
 use crate::program::{Program, SampleBo};
 use code::Stream;
@@ -66,14 +68,18 @@ fn compare(wanted: &Machine, done: &Machine) -> Result<(), String> {
 
 /// The request list names the requests in program order; those of different TMUs may change places.
 fn compare_requests(selected: &VirtProgram, program: &Program) -> Result<(), String> {
-    let wanted: Vec<SampleBo> = selected.ops.iter().filter_map(|op| op.sample).collect();
-    let of_kind = |samples: &[SampleBo], ubo: bool| -> Vec<SampleBo> {
-        samples.iter().copied().filter(|sample| matches!(sample, SampleBo::Ubo(_)) == ubo).collect()
+    let sends = |waddr: Waddr| waddr.tmu().filter(|_| matches!(waddr, Waddr::TMU0_S | Waddr::TMU1_S));
+    let wanted = selected.ops.iter().filter_map(|op| Some((op.port().and_then(sends)?, op.sample?)));
+    let sent = program.code.iter().filter_map(|&word| Access::of(&Inst::decode(word).ok()?).tmu_write());
+    let found = sent.filter_map(sends).zip(program.samples.iter().copied());
+    let (wanted, found): (Vec<_>, Vec<_>) = (wanted.collect(), found.collect());
+    let of_tmu = |requests: &[(u8, SampleBo)], wanted: u8| -> Vec<SampleBo> {
+        requests.iter().filter(|(tmu, _)| *tmu == wanted).map(|&(_, sample)| sample).collect()
     };
-    for ubo in [false, true] {
-        if of_kind(&wanted, ubo) != of_kind(&program.samples, ubo) {
-            return Err("the request list differs from the requests".into());
-        }
+    let is_same = |tmu| of_tmu(&wanted, tmu) == of_tmu(&found, tmu);
+    if found.len() == program.samples.len() && (0..2).all(is_same) {
+        Ok(())
+    } else {
+        Err("the request list differs from the requests".into())
     }
-    Ok(())
 }
