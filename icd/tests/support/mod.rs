@@ -86,6 +86,15 @@ impl Vk {
 
     /// A device with these extensions for an application that asks for a version.
     pub fn of_version(version: u32, extensions: &[&CStr]) -> Vk {
+        Vk::made(version, extensions, vk::PhysicalDeviceFeatures::default())
+    }
+
+    /// A device with these features.
+    pub fn with_features(features: vk::PhysicalDeviceFeatures) -> Vk {
+        Vk::made(vk::API_VERSION_1_0, &[], features)
+    }
+
+    fn made(version: u32, extensions: &[&CStr], features: vk::PhysicalDeviceFeatures) -> Vk {
         static SIMULATOR: Once = Once::new();
         // SAFETY: every test comes through here first, and nothing of the driver runs before.
         SIMULATOR.call_once(|| unsafe { std::env::set_var("VC4VK_DEVICE", "sim") });
@@ -99,8 +108,10 @@ impl Vk {
             let instance = entry.create_instance(&info, None).unwrap();
             let physical = instance.enumerate_physical_devices().unwrap()[0];
             let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
-            let info =
-                vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+            let info = vk::DeviceCreateInfo::default()
+                .queue_create_infos(&queues)
+                .enabled_extension_names(&names)
+                .enabled_features(&features);
             let device = instance.create_device(physical, &info, None).unwrap();
             let queue = device.get_device_queue(0, 0);
             let flags = vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER;
