@@ -96,14 +96,19 @@ fn pairs(modules: &[Module]) -> Vec<Pair<'_>> {
     let mut by_name: BTreeMap<String, Vec<(&Module, Stage)>> = BTreeMap::new();
     for module in modules {
         let Some(stage) = stage(&module.spirv) else { continue };
-        let mut parts: Vec<&str> = module.name.split('.').collect();
-        parts.retain(|part| !["spv", "glsl", "hlsl", stage.extension()].contains(part));
-        by_name.entry(parts.join(".")).or_default().push((module, stage));
+        for name in module.others.iter().chain([&module.name]) {
+            let mut parts: Vec<&str> = name.split('.').collect();
+            parts.retain(|part| !["spv", "glsl", "hlsl", stage.extension()].contains(part));
+            by_name.entry(parts.join(".")).or_default().push((module, stage));
+        }
     }
     let mut pairs = Vec::new();
+    let mut alone = BTreeSet::new();
     for (name, mut modules) in by_name {
         modules.sort_by_key(|&(_, stage)| stage);
         let is_pair = matches!(modules[..], [(_, Stage::Vertex), (_, Stage::Fragment)]);
+        // Many programs may have a module in common; without one it is looked at once.
+        modules.retain(|(module, _)| is_pair || alone.insert(&module.spirv));
         let size = if is_pair { 2 } else { 1 };
         pairs.extend(
             modules.chunks(size).map(|modules| Pair { name: name.clone(), modules: modules.to_vec() }),

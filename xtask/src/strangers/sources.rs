@@ -1,6 +1,7 @@
 //! The shaders of folders, as SPIR-V.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -21,6 +22,8 @@ pub struct Modules {
 pub struct Module {
     /// Its source's path below the folder that was named, or as it was named.
     pub name: String,
+    /// Those of other sources that are the same module.
+    pub others: Vec<String>,
     /// The module's file.
     pub spirv: PathBuf,
 }
@@ -55,7 +58,7 @@ fn language(path: &Path) -> Option<Language> {
 pub fn modules(folders: &[PathBuf], cache: &Path) -> Result<Modules, Error> {
     fs::create_dir_all(cache)?;
     let mut modules = Modules { found: Vec::new(), alike: 0, unread: Vec::new() };
-    let mut seen = BTreeSet::new();
+    let mut seen: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
     for folder in folders {
         let mut files = Vec::new();
         collect(folder, &mut files)?;
@@ -69,10 +72,15 @@ pub fn modules(folders: &[PathBuf], cache: &Path) -> Result<Modules, Error> {
                 modules.unread.push(path);
                 continue;
             };
-            if seen.insert(fs::read(&spirv)?) {
-                modules.found.push(Module { name, spirv });
-            } else {
-                modules.alike += 1;
+            match seen.entry(fs::read(&spirv)?) {
+                Entry::Vacant(place) => {
+                    place.insert(modules.found.len());
+                    modules.found.push(Module { name, others: Vec::new(), spirv });
+                }
+                Entry::Occupied(place) => {
+                    modules.found[*place.get()].others.push(name);
+                    modules.alike += 1;
+                }
             }
         }
     }
