@@ -13,7 +13,8 @@ const GREEN: u32 = 0xff00_ff00;
 /// Each corner but the first looks at the one in front of it, too.
 #[test]
 fn rows_of_an_array_are_read_beside_one_in_front_of_it() {
-    let vk = Vk::with_features(vk::PhysicalDeviceFeatures::default().robust_buffer_access(true));
+    let features = vk::PhysicalDeviceFeatures::default().robust_buffer_access(true);
+    let vk = Vk::of_features(vk::API_VERSION_1_0, &[], features);
     let canvas = Canvas::new(&vk, EDGE, false, vk::AttachmentLoadOp::CLEAR);
     let corners = [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]];
     let rows = bytes(corners.into_iter().flat_map(|[x, y]| [x, y, 0.0, 1.0]));

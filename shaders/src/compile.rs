@@ -28,7 +28,7 @@ pub use crate::diagnostic::ErrorKind;
 pub use crate::pass::lower::inputs::Varying;
 pub use crate::program::ProgramKind;
 pub use crate::state::{
-    DepthClamp, PipelineState, Polygon, TextureAccess, TextureClass, TextureDecode, TextureFilter,
+    DepthClamp, PipelineState, Polygon, Precision, TextureAccess, TextureClass, TextureDecode, TextureFilter,
     TextureKey, TextureSwizzle, VertexAttribute,
 };
 

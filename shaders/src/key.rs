@@ -87,8 +87,8 @@ mod tests {
     use super::*;
     use crate::binding::{Descriptor, Texture};
     use crate::state::{
-        ChromaPlanes, DepthClamp, Polygon, TextureAccess, TextureDecode, TextureFilter, TextureKey,
-        TextureSwizzle, VertexAttribute, YcbcrKey,
+        ChromaPlanes, DepthClamp, Polygon, Precision, TextureAccess, TextureDecode, TextureFilter,
+        TextureKey, TextureSwizzle, VertexAttribute, YcbcrKey,
     };
     use vc4::cl::packets::CompareFunc;
     use vc4::cl::words::Wrap;
@@ -183,6 +183,7 @@ mod tests {
             PipelineState { polygon: Some(Polygon { cull_back: true, ..POLYGON }), ..plain.clone() },
             PipelineState { moves_depth: true, ..plain.clone() },
             PipelineState { robust: true, ..plain.clone() },
+            PipelineState { precision: Precision::Gl, ..plain.clone() },
             PipelineState { depth_clamp: Some(CLAMP), ..plain.clone() },
             PipelineState { depth_clamp: Some(DepthClamp { to_viewport: false, ..CLAMP }), ..plain.clone() },
             PipelineState { depth_clamp: Some(DepthClamp { biased: true, ..CLAMP }), ..plain.clone() },

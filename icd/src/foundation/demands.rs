@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use ash::vk;
 
 use vc4_kernel_abi::environment;
+use vc4_shaders::compile::Precision;
 
 use super::limits::{MAX_ANISOTROPY, MAX_IMAGE_PX};
 
@@ -65,6 +66,29 @@ pub fn anisotropy() -> f32 {
     })
 }
 
+/// How exact powers are: as Vulkan wants them, unless `VC4VK_PRECISION` says that OpenGL's precision will do.
+pub fn precision() -> Precision {
+    static ASKED: OnceLock<Precision> = OnceLock::new();
+    *ASKED.get_or_init(|| {
+        let Some(text) = environment::word("VC4VK_PRECISION") else { return Precision::Vulkan };
+        parse_precision(&text).unwrap_or_else(|| {
+            log::warn!(
+                target: "vc4::debug",
+                "VC4VK_PRECISION: {text:?} is neither vulkan nor gl; it is vulkan"
+            );
+            Precision::Vulkan
+        })
+    })
+}
+
+fn parse_precision(text: &str) -> Option<Precision> {
+    match text.trim() {
+        "" | "vulkan" => Some(Precision::Vulkan),
+        "gl" => Some(Precision::Gl),
+        _ => None,
+    }
+}
+
 fn parse_anisotropy(text: &str) -> Option<f32> {
     text.trim().parse().ok().filter(|most| (1.0..=MAX_ANISOTROPY).contains(most))
 }
@@ -88,6 +112,13 @@ mod tests {
         assert_eq!((limits.max_image_dimension2_d, limits.max_framebuffer_height), (16384, 16384));
         assert_eq!(limits.viewport_bounds_range, [-32768.0, 32767.0]);
         assert_eq!(limits.max_image_dimension3_d, super::super::limits::MAX_VOLUME_PX);
+    }
+
+    #[test]
+    fn precision_has_two_names() {
+        let known = ["", " vulkan", "gl"].map(parse_precision);
+        assert_eq!(known, [Precision::Vulkan, Precision::Vulkan, Precision::Gl].map(Some));
+        assert!(["GL", "fast", "1"].iter().all(|text| parse_precision(text).is_none()));
     }
 
     #[test]

@@ -32,6 +32,7 @@ use super::translate as api;
 use super::workshop::Workshop;
 use crate::foundation::bo::Bo;
 use crate::foundation::debug::{Debug, flags, is_strict, slow, tells_slow};
+use crate::foundation::demands;
 use crate::foundation::error::Error;
 use crate::foundation::facts::facts;
 use crate::foundation::format::FormatRow;
@@ -366,6 +367,7 @@ impl Compiled {
             depth_stencil: depth_stencil.as_ref().map_or(DepthStencilPlan::OFF, plan),
             depth_clamp: api::depth_clamp(info, device.features().depth_clamp == vk::TRUE, mode),
             moves_depth: api::moves_depth(info, api::is_area(drawn)),
+            precision: demands::precision(),
             robust: device.features().robust_buffer_access == vk::TRUE,
             machine: *facts(),
             ..PipelineState::default()

@@ -86,15 +86,11 @@ impl Vk {
 
     /// A device with these extensions for an application that asks for a version.
     pub fn of_version(version: u32, extensions: &[&CStr]) -> Vk {
-        Vk::made(version, extensions, vk::PhysicalDeviceFeatures::default())
+        Vk::of_features(version, extensions, vk::PhysicalDeviceFeatures::default())
     }
 
-    /// A device with these features.
-    pub fn with_features(features: vk::PhysicalDeviceFeatures) -> Vk {
-        Vk::made(vk::API_VERSION_1_0, &[], features)
-    }
-
-    fn made(version: u32, extensions: &[&CStr], features: vk::PhysicalDeviceFeatures) -> Vk {
+    /// The same with these features.
+    pub fn of_features(version: u32, extensions: &[&CStr], features: vk::PhysicalDeviceFeatures) -> Vk {
         static SIMULATOR: Once = Once::new();
         // SAFETY: every test comes through here first, and nothing of the driver runs before.
         SIMULATOR.call_once(|| unsafe { std::env::set_var("VC4VK_DEVICE", "sim") });

@@ -10,7 +10,7 @@ pub mod opt;
 pub mod rewrite;
 
 use crate::ir::{LineId, Shader, Stage, verify};
-use crate::state::{Conversions, PipelineState};
+use crate::state::{Conversions, PipelineState, Precision};
 
 /// Log target of the IR between passes.
 const LOG_TARGET: &str = "vc4::ir";
@@ -104,7 +104,12 @@ pub fn lower(shader: &mut Shader, state: &PipelineState) {
         once(shader, state);
     }
     // Behind what makes colours, in front of what makes sequences of one operation.
-    step(shader, "opt_precision", opt::precision::run);
+    step(shader, "opt_precision", |shader| {
+        if state.precision == Precision::Gl {
+            opt::precision::estimate_powers(shader);
+        }
+        opt::precision::run(shader);
+    });
     step(shader, "lower_float", lower::float::run);
     step(shader, "lower_pack", lower::pack::run);
     step(shader, "lower_bool", lower::boolean::run);

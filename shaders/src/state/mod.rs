@@ -78,6 +78,16 @@ pub struct DepthClamp {
     pub to_viewport: bool,
 }
 
+/// How exact `exp2` and `log2` are, and with them powers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// As Vulkan wants them; estimates where nobody sees a difference.
+    #[default]
+    Vulkan,
+    /// The SFU's estimates, as Mesa's OpenGL driver takes them: log2 to 2^-12.5, exp2 to 2^-12.8 of it (qpu.md §4.4).
+    Gl,
+}
+
 /// What of a pipeline's state becomes code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PipelineState {
@@ -117,6 +127,8 @@ pub struct PipelineState {
     pub machine: Facts,
     /// A place that leaves its buffer disturbs no lookup at another one (robustBufferAccess); else no place does.
     pub robust: bool,
+    /// How exact powers are.
+    pub precision: Precision,
     /// The CPU computes what a draw gives to all elements alike ([`crate::ir::computed`]).
     pub computes: bool,
 }
@@ -141,6 +153,7 @@ impl Default for PipelineState {
             textures: BTreeMap::new(),
             machine: Facts::default(),
             robust: false,
+            precision: Precision::Vulkan,
             computes: true,
         }
     }

@@ -84,6 +84,7 @@ pub fn command(program: impl AsRef<Path>, manifest: &Path) -> Command {
         .env_remove("VC4SIM_FACTS")
         .env_remove("VC4VK_IMAGE_LIMIT")
         .env_remove("VC4VK_ANISOTROPY")
+        .env_remove("VC4VK_PRECISION")
         .env_remove("VC4VK_VERSION");
     command
 }

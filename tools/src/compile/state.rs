@@ -7,7 +7,8 @@ use vc4::state::blend::{Blend, BlendEquation, ColorOutput, LogicOp};
 use vc4::state::depth_stencil::{DepthStencilPlan, StencilPlan};
 use vc4::state::multisample::Multisample;
 use vc4_shaders::compile::{
-    DepthClamp, PipelineState, TextureClass, TextureDecode, TextureKey, TextureSwizzle, VertexAttribute,
+    DepthClamp, PipelineState, Precision, TextureClass, TextureDecode, TextureKey, TextureSwizzle,
+    VertexAttribute,
 };
 use vc4_shaders::program::{Descriptor, Texture};
 
@@ -27,6 +28,7 @@ The state file has one setting per line; # begins a comment. Without it:
   depth-clamp off
   stencil off                 or both (one word), both-masks (two), faces (two), full (three)
   topology triangles          lines, wide_lines, points
+  precision vulkan            gl: exp2, log2 and powers are the chip's estimates, as VC4VK_PRECISION=gl has it
   robust off                  on: places outside of buffers are allowed for, as with robustBufferAccess
   computed on                 off: no words that the CPU computes, which a module of assembly cannot name
 and, as often as needed,
@@ -51,6 +53,7 @@ pub struct Settings {
     lines: bool,
     wide_lines: bool,
     robust: bool,
+    precision: Precision,
     attributes: BTreeMap<u32, VertexAttribute>,
     textures: BTreeMap<Texture, TextureKey>,
     /// Specialisation: constant id and bits.
@@ -74,6 +77,7 @@ impl Default for Settings {
             lines: false,
             wide_lines: false,
             robust: false,
+            precision: Precision::Vulkan,
             attributes: BTreeMap::new(),
             textures: BTreeMap::new(),
             constants: Vec::new(),
@@ -81,6 +85,8 @@ impl Default for Settings {
         }
     }
 }
+
+const PRECISIONS: &[(&str, Precision)] = &[("vulkan", Precision::Vulkan), ("gl", Precision::Gl)];
 
 /// The value of this name.
 fn named<T: Copy>(table: &[(&str, T)], name: &str) -> Result<T, String> {
@@ -169,6 +175,7 @@ impl Settings {
                 (self.points, self.lines) = (*name == "points", name.ends_with("lines"));
                 self.wide_lines = *name == "wide_lines";
             }
+            ("precision", [name]) => self.precision = named(PRECISIONS, name)?,
             ("robust", [word]) => self.robust = switch(word)?,
             ("computed", [word]) => self.computes = switch(word)?,
             ("attribute", [location, format, rest @ ..]) => self.attribute(location, format, rest)?,
@@ -242,6 +249,7 @@ impl Settings {
             lines: self.lines,
             wide_lines: self.wide_lines,
             robust: self.robust,
+            precision: self.precision,
             color: self.color.as_ref().and_then(|name| self.output(name)),
             depth_stencil: DepthStencilPlan {
                 write_z: self.depth_test || self.stencil != StencilPlan::Off,
@@ -296,6 +304,7 @@ mod tests {
             depth-test off  # the stencil test writes depth all the same
             topology points
             robust on
+            precision gl
             attribute 1 r8g8b8a8_unorm instance
             texture 0 2 srgb8 bgr1
             texture 1 0 3 word32
@@ -312,6 +321,7 @@ mod tests {
         let blend = color.blend.expect("blending");
         assert_eq!((blend.color.src, blend.alpha.op), (BlendFactor::SrcAlpha, BlendOp::ReverseSubtract));
         assert!(color.multisample && state.points && state.robust && state.depth_stencil.write_z);
+        assert_eq!(state.precision, Precision::Gl);
         let image = Descriptor { set: 0, binding: 2, element: 0 };
         assert_eq!(state.textures[&Texture::combined(image)].decode.swizzle[3], TextureSwizzle::One);
         assert_eq!(settings.constants, [(7, u32::MAX), (8, 1.5f32.to_bits())]);

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::cost;
+use super::measure::Compiler;
 use super::record::Program;
 use super::sources::Module;
 use crate::mesa::Guest;
@@ -46,7 +47,7 @@ impl Stage {
 }
 
 /// Compiles with both, and prints what that comes to, the `top` worst programs, and what it costs the CPU if that is asked for.
-pub fn run(tool: &Path, modules: &[Module], top: usize, cost: bool, install: bool) -> Result<(), Error> {
+pub fn run(ours: &Compiler, modules: &[Module], top: usize, cost: bool, install: bool) -> Result<(), Error> {
     packages::require(&["spirv-cross"], install)?;
     let target = build::target_directory()?;
     let place = debian::fresh(&target.join("strangers/mesa"))?;
@@ -67,7 +68,7 @@ pub fn run(tool: &Path, modules: &[Module], top: usize, cost: bool, install: boo
         fs::write(&list, pairs.iter().map(|(_, files)| line(files)).collect::<String>())?;
         let theirs = sizes(&said(&guest, &compiler, &list)?);
         for (n, (pair, files)) in pairs.iter().enumerate() {
-            let (Some(theirs), Some(ours)) = (theirs.get(&n), ours(tool, pair)?) else {
+            let (Some(theirs), Some(programs)) = (theirs.get(&n), made(ours, pair)?) else {
                 absent += 1;
                 continue;
             };
@@ -75,7 +76,7 @@ pub fn run(tool: &Path, modules: &[Module], top: usize, cost: bool, install: boo
                 let spirv = [vertex.spirv.clone(), fragment.spirv.clone()];
                 whole.push(cost::Program { spirv, glsl: files.clone() });
             }
-            for program in ours {
+            for program in programs {
                 // Of a program with a stage that goes with it only the other one is compared.
                 let own = pair
                     .modules
@@ -283,9 +284,9 @@ fn sizes(said: &str) -> BTreeMap<usize, BTreeMap<&'static str, u32>> {
 }
 
 /// What this compiler makes of a program; nothing if it refuses.
-fn ours(tool: &Path, pair: &Pair<'_>) -> Result<Option<Vec<Program>>, Error> {
-    let mut command = Command::new(tool);
-    command.args(["compile", "--stats", "tsv"]).args(pair.modules.iter().map(|(module, _)| &module.spirv));
+fn made(compiler: &Compiler, pair: &Pair<'_>) -> Result<Option<Vec<Program>>, Error> {
+    let mut command = compiler.command();
+    command.args(pair.modules.iter().map(|(module, _)| &module.spirv));
     let output = command.stdin(Stdio::null()).output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     Ok(output.status.success().then(|| text.lines().skip(1).filter_map(super::measure::program).collect()))

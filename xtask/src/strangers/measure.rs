@@ -1,7 +1,7 @@
 //! Each entry point through `vc4 compile`, in a process of its own: what ends one ends no other.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,15 +17,36 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Stages that the driver has, by SPIR-V's name and the command's.
 const STAGES: [(&str, &str); 3] = [("Vertex", "vertex"), ("Fragment", "fragment"), ("GLCompute", "compute")];
 
+/// The command that compiles, and what for.
+pub struct Compiler {
+    /// `vc4`.
+    pub tool: PathBuf,
+    /// A file of pipeline state.
+    pub state: Option<PathBuf>,
+}
+
+impl Compiler {
+    /// Compiles what is added, and prints its programs.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.tool);
+        command.args(["compile", "--stats", "tsv"]);
+        if let Some(state) = &self.state {
+            command.arg("--state").arg(state);
+        }
+        command
+    }
+}
+
 /// What becomes of every entry point, in the modules' order.
-pub fn all(tool: &Path, modules: &[Module], jobs: usize) -> Result<Vec<Compiled>, Error> {
+pub fn all(compiler: &Compiler, modules: &[Module], jobs: usize) -> Result<Vec<Compiled>, Error> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, Vec<Compiled>)>> = Mutex::new(Vec::new());
     let work = || -> Result<(), String> {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(module) = modules.get(index) else { return Ok(()) };
-            let compiled = module_of(tool, module).map_err(|error| format!("{}: {error}", module.name))?;
+            let compiled =
+                module_of(compiler, module).map_err(|error| format!("{}: {error}", module.name))?;
             done.lock().map_err(|error| error.to_string())?.push((index, compiled));
         }
     };
@@ -40,13 +61,13 @@ pub fn all(tool: &Path, modules: &[Module], jobs: usize) -> Result<Vec<Compiled>
     Ok(done.into_iter().flat_map(|(_, compiled)| compiled).collect())
 }
 
-fn module_of(tool: &Path, module: &Module) -> Result<Vec<Compiled>, Error> {
-    let (text, _, _) = answer(Command::new(tool).arg("inspect").arg(&module.spirv))?;
+fn module_of(compiler: &Compiler, module: &Module) -> Result<Vec<Compiled>, Error> {
+    let (text, _, _) = answer(Command::new(&compiler.tool).arg("inspect").arg(&module.spirv))?;
     let operations = operations(&text);
     let entries: Vec<(&str, String)> = text.lines().filter_map(entry).collect();
     let one = |(stage, entry): (&str, String)| -> Result<Compiled, Error> {
-        let mut command = Command::new(tool);
-        command.args(["compile", "--stats", "tsv", "--stage", stage, "--entry", &entry]).arg(&module.spirv);
+        let mut command = compiler.command();
+        command.args(["--stage", stage, "--entry", &entry]).arg(&module.spirv);
         let start = Instant::now();
         let (text, error, status) = answer(&mut command)?;
         let milliseconds = start.elapsed().as_millis() as u32;

@@ -14,6 +14,8 @@ mod sources;
 
 use std::path::PathBuf;
 
+use measure::Compiler;
+
 use crate::{Error, build, packages};
 
 const NOTE: &str = "\
@@ -37,6 +39,9 @@ pub struct Options {
     /// Use this `vc4` command instead of building one.
     #[arg(long, value_name = "FILE")]
     tool: Option<PathBuf>,
+    /// Compile for this pipeline state, as `vc4 compile --help` describes it.
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
     /// Outliers, slow modules and changes that are listed.
     #[arg(long, default_value_t = 12)]
     top: usize,
@@ -61,10 +66,11 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
             target.join("release/vc4")
         }
     };
+    let compiler = Compiler { tool, state: options.state.clone() };
     let directory = target.join("strangers");
     std::fs::create_dir_all(&directory)?;
     let modules = sources::modules(&options.folders, &directory.join("spirv"))?;
-    let programs = measure::all(&tool, &modules.found, usize::from(options.jobs))?;
+    let programs = measure::all(&compiler, &modules.found, usize::from(options.jobs))?;
     let last = directory.join(format!("{}.tsv", name(&options.folders)));
     let before = match &options.against {
         Some(path) => Some(record::read(path)?),
@@ -80,7 +86,7 @@ pub fn run(options: &Options, install: bool) -> Result<(), Error> {
         record::write(path, &programs)?;
     }
     if options.mesa {
-        beside::run(&tool, &modules.found, options.top, options.cost, install)?;
+        beside::run(&compiler, &modules.found, options.top, options.cost, install)?;
     }
     match programs.iter().filter(|program| program.is_fault()).count() {
         0 => Ok(()),

@@ -21,6 +21,14 @@ use estimate::{COMPONENTS, estimate};
 use influence::Influences;
 use sight::Sights;
 
+/// Marks the operations that powers are made of, whoever sees their estimates.
+pub fn estimate_powers(shader: &mut Shader) {
+    for inst in shader.insts_in_order() {
+        let data = &mut shader.insts[inst];
+        data.relaxed |= matches!(data.op, Op::FExp2 | Op::FLog2);
+    }
+}
+
 /// Marks operations whose estimate is good enough.
 pub fn run(shader: &mut Shader) {
     let order = shader.insts_in_order();
