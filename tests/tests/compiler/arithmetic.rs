@@ -25,6 +25,15 @@ fn integer_arithmetic() {
         let (low, lower) = (b.op(Op::And, &[x, mask]), b.op(Op::And, &[y, mask]));
         [wide, other, scaled, b.op(Op::IMul, &[low, lower])]
     });
+    for factors in [[3, 5, 7, 9], [48, 20, 112, 0x1_0001], [0x8000_0001, 0x7fff_ffff, 0xffff_0000, 11]] {
+        check_words(&format!("products with {factors:?}"), |b, words| {
+            let mut words = words.into_iter();
+            factors.map(|factor| {
+                let (word, factor) = (words.next().expect("four words"), b.word(factor));
+                b.op(Op::IMul, &[word, factor])
+            })
+        });
+    }
     check_words("unsigned division", |b, [x, y, z, w]| {
         let one = b.word(1);
         let (y, w) = (b.op(Op::Or, &[y, one]), b.op(Op::Or, &[w, one]));

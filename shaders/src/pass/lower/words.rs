@@ -9,7 +9,40 @@ use crate::pass::analysis::bounds;
 /// The low word of a product.
 pub(super) fn multiply(b: &mut Builder, x: Value, y: Value) -> Value {
     let bits = [x, y].map(|factor| bounds::span(b.shader, factor).bits());
+    let constant = |b: &Builder, factor: Value| match b.shader.op(factor) {
+        Op::Const(word) => Some(word),
+        _ => None,
+    };
+    // One multiplication is shorter.
+    if bits.into_iter().any(|bits| bits > MUL24_BITS) {
+        let [first, second] = [x, y].map(|factor| constant(b, factor));
+        let shifted = second.and_then(|c| shifted(b, x, c)).or_else(|| shifted(b, y, first?));
+        if let Some(product) = shifted {
+            return product;
+        }
+    }
     multiply_of(b, [x, y], bits)
+}
+
+/// A product with 2^n + 1 or 2^n - 1, each shifted left.
+fn shifted(b: &mut Builder, x: Value, constant: u32) -> Option<Value> {
+    let by = constant.trailing_zeros();
+    let odd = constant.checked_shr(by).filter(|&odd| odd > 1)?;
+    let (op, n) = match (odd.wrapping_sub(1), odd.wrapping_add(1)) {
+        (power, _) if power.is_power_of_two() => (Op::IAdd, power.trailing_zeros()),
+        (_, power) if power.is_power_of_two() => (Op::ISub, power.trailing_zeros()),
+        _ => return None,
+    };
+    let shift = |b: &mut Builder, value: Value, by: u32| match by {
+        0 => value,
+        _ => {
+            let by = b.word(by);
+            b.op(Op::Shl, &[value, by])
+        }
+    };
+    let large = shift(b, x, n);
+    let product = b.op(op, &[large, x]);
+    Some(shift(b, product, by))
 }
 
 /// The low word of a product of factors with so many bits. With a = ah·2^24 + al: al·bl + ((ah·bl + al·bh) << 24).
