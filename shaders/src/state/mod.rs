@@ -1,7 +1,7 @@
 //! What a compilation is asked for besides the modules: the part of a pipeline's state that becomes code.
 //!
-//! Imports `binding` for the names of textures, and `ir` for what a stage reads. The passes that lower inputs, outputs and lookups read it; nothing in
-//! front of them does.
+//! Imports `binding` for the names of textures, and `ir` for what a stage reads.
+//! The passes that lower inputs, outputs and lookups read it, and the first one, which wants to know whether buffers may be left.
 
 mod texture;
 mod ycbcr;

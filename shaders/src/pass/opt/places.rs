@@ -1,9 +1,10 @@
 //! Words of a buffer at places that differ by constants: all of a block share one clamped offset.
 //!
 //! A direct lookup wants its offset clamped so that it stays in the buffer (SHD-19), and how far that may reach is up to what is
-//! added behind it. `rows[3 * b]`, `rows[3 * b + 1]`, the columns of `bones[b]` and `weights[b]` are a clamp each where a place that
-//! leaves the buffer must disturb no other one. Where no place leaves it, which is the application's to see to without
-//! robustBufferAccess, the lowest one is in the buffer as all others are: its offset is clamped, so that the highest one has room.
+//! added behind the clamp. Where a place outside of the buffer must not disturb lookups at others, each of `rows[3 * b]`,
+//! `rows[3 * b + 1]` and the columns of `bones[b]` has a clamp of its own. Without robustBufferAccess it is the application's to see to
+//! that no place is outside. Then the lowest place of a block is inside as all others are, and one clamp of it, which leaves room for
+//! the highest, does for all.
 //!
 //! Blocks have to be those of the module: behind passes that join them a place may be computed that the module does not look at.
 
@@ -155,13 +156,13 @@ impl Place {
         self
     }
 
-    /// Value and constant of a place that is a multiple of a value, or less: in a buffer, that value is a number of so few bits
-    /// that a single multiplication will do.
+    /// The value that a place is a multiple of, and the factor. Where nothing is added to the product a place in a buffer means that
+    /// the value is no negative number, and one of so few bits that a single multiplication does.
     fn short_product(&self) -> Option<(Value, u32)> {
         let &[(value, times)] = &self.terms[..] else { return None };
         let times_is_plain = (BUFFER_BYTES >> MUL24_BITS..1 << MUL24_BITS).contains(&times);
-        let is_below = self.constant.wrapping_neg() < BUFFER_BYTES;
-        (times_is_plain && !times.is_power_of_two() && is_below).then_some((value, times))
+        let is_nothing_added = self.constant.wrapping_neg() < BUFFER_BYTES;
+        (times_is_plain && !times.is_power_of_two() && is_nothing_added).then_some((value, times))
     }
 
     /// Computes it, for lookups that are in the buffer.
