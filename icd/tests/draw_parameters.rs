@@ -14,17 +14,9 @@ const COLUMNS: u32 = EDGE / 4;
 fn colors(body: impl Fn(&Vk, vk::CommandBuffer)) -> [u32; 2] {
     let vk = Vk::with(&[c"VK_KHR_shader_draw_parameters", c"VK_KHR_draw_indirect_count"]);
     let canvas = Canvas::new(&vk, EDGE, false, vk::AttachmentLoadOp::CLEAR);
-    // SAFETY: valid usage.
-    let layout =
-        unsafe { vk.device.create_pipeline_layout(&vk::PipelineLayoutCreateInfo::default(), None) }.unwrap();
-    let parts = Parts {
-        vertex: spirv_module(&vk, include_bytes!("../../tests/shaders/draw_parameters.vert.spv")),
-        fragment: spirv_module(&vk, include_bytes!("../../tests/shaders/pos_color.frag.spv")),
-        layout,
-        bindings: vec![],
-        attributes: vec![],
-        constant: 0,
-    };
+    let vertex = spirv_module(&vk, include_bytes!("../../tests/shaders/draw_parameters.vert.spv"));
+    let fragment = spirv_module(&vk, include_bytes!("../../tests/shaders/pos_color.frag.spv"));
+    let parts = Parts::new(&vk, vertex, fragment, &[]);
     let pipeline = build(&vk, &canvas, &Setup::default(), &parts).unwrap();
     let picture = canvas.draw(&vk, canvas.whole(), |device, commands| {
         bind(device, commands, pipeline, &canvas);

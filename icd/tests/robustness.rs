@@ -19,14 +19,9 @@ fn rows_of_an_array_are_read_beside_one_in_front_of_it() {
     let corners = [[-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]];
     let rows = bytes(corners.into_iter().flat_map(|[x, y]| [x, y, 0.0, 1.0]));
     let resources = Resources::new(&vk, &texture(&vk, 4, |_, _| 0), &rows);
-    let parts = Parts {
-        vertex: spirv_module(&vk, include_bytes!("../../tests/shaders/rows.vert.spv")),
-        fragment: spirv_module(&vk, include_bytes!("../../tests/shaders/pos_color.frag.spv")),
-        layout: resources.layout,
-        bindings: vec![],
-        attributes: vec![],
-        constant: 0,
-    };
+    let vertex = spirv_module(&vk, include_bytes!("../../tests/shaders/rows.vert.spv"));
+    let fragment = spirv_module(&vk, include_bytes!("../../tests/shaders/pos_color.frag.spv"));
+    let parts = Parts { layout: resources.layout, ..Parts::new(&vk, vertex, fragment, &[]) };
     let pipeline = build(&vk, &canvas, &Setup::default(), &parts).unwrap();
     let picture = canvas.draw(&vk, canvas.whole(), |device, commands| {
         bind(device, commands, pipeline, &canvas);

@@ -34,6 +34,21 @@ fn frames_match_lavapipe() {
     }
 }
 
+/// Lines of code of all programs of a frame that takes powers at pixels, by what `VC4VK_PRECISION` says.
+fn lines_of_code(precision: &str) -> usize {
+    let picture = scratch::directory(env!("CARGO_TARGET_TMPDIR"), "frames-precision").join("powers.png");
+    let mut command = driver::command(env!("CARGO_BIN_EXE_frames"), &driver::ours());
+    command.env("VC4VK_PRECISION", precision).env("VC4VK_DEBUG", "qpu");
+    let output = driver::run(command.args(["draw", "normal_map", "1"]).arg(picture), precision);
+    String::from_utf8_lossy(&output.stderr).lines().filter(|line| line.starts_with("sig_")).count()
+}
+
+#[test]
+fn powers_are_as_short_as_the_user_likes() {
+    let [exact, estimated] = ["vulkan", "gl"].map(lines_of_code);
+    assert!(estimated > 0 && estimated + 12 <= exact, "{estimated} of {exact} lines");
+}
+
 #[test]
 fn frames_are_written_for_the_other_player() {
     let all = frames::all();

@@ -7,7 +7,7 @@ use vc4::facts::SamplePositions;
 use vc4::hw::{TARGET_MAX_PX, VARYINGS};
 use vc4::image::tiling::{MAX_EDGE, MAX_SURFACE};
 use vc4::state::raster::{LINE_WIDTH_RANGE, POINT_SIZE_RANGE};
-use vc4_shaders::binding::{MAX_BUFFER_TEXELS, MAX_IMAGE_TEXELS};
+use vc4_shaders::binding::{MAX_BUFFER_BYTES, MAX_BUFFER_TEXELS, MAX_IMAGE_TEXELS};
 use vc4_shaders::ir::MAX_DISTANCES;
 
 use super::facts::facts;
@@ -115,7 +115,7 @@ fn resources(limits: &mut vk::PhysicalDeviceLimits, heap_size: u64) {
     limits.max_image_array_layers = MAX_LAYERS;
     limits.max_texel_buffer_elements = MAX_BUFFER_TEXELS;
     limits.max_uniform_buffer_range = 1 << 16; // direct lookups reach any offset
-    limits.max_storage_buffer_range = heap_size.min(1 << 27) as u32; // the same
+    limits.max_storage_buffer_range = heap_size.min(MAX_BUFFER_BYTES.into()) as u32; // the same
     limits.max_push_constants_size = MAX_PUSH_BYTES;
     limits.max_memory_allocation_count = 1 << 16; // small ones share BOs, large ones end with the memory
     limits.max_sampler_allocation_count = MAX_SAMPLERS;

@@ -3,6 +3,9 @@
 /// Texels of a view of a buffer are no more: direct lookups reach any offset.
 pub const MAX_BUFFER_TEXELS: u32 = 1 << 27;
 
+/// Bytes of a buffer that a descriptor names are no more.
+pub const MAX_BUFFER_BYTES: u32 = 1 << 27;
+
 /// Edges, layers, levels and samples of images are no more.
 pub const MAX_IMAGE_TEXELS: u32 = vc4::image::tiling::MAX_EDGE;
 

@@ -6,5 +6,7 @@
 mod descriptor;
 mod uniform;
 
-pub use descriptor::{Descriptor, Lookup, MAX_BUFFER_TEXELS, MAX_IMAGE_TEXELS, Texture, TextureValue};
+pub use descriptor::{
+    Descriptor, Lookup, MAX_BUFFER_BYTES, MAX_BUFFER_TEXELS, MAX_IMAGE_TEXELS, Texture, TextureValue,
+};
 pub use uniform::{DrawWord, UniformSlot};

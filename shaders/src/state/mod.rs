@@ -84,7 +84,7 @@ pub enum Precision {
     /// As Vulkan wants them; estimates where nobody sees a difference.
     #[default]
     Vulkan,
-    /// The SFU's estimates, as Mesa's OpenGL driver takes them: log2 to 2^-12.5, exp2 to 2^-12.8 of it (qpu.md §4.4).
+    /// The SFU's estimates (qpu.md §4.4), as Mesa's OpenGL driver takes them.
     Gl,
 }
 

@@ -6,8 +6,13 @@ use super::selector::{Selector, not_lowered};
 use crate::backend::error::BackendError;
 use crate::backend::virt::{Dst, Operand, Operation, Reg, Src, Unit};
 use crate::binding::{Descriptor, Lookup, UniformSlot};
-use crate::ir::{Lod, Op, TmuR, Value};
+use crate::ir::{InstData, Lod, Op, TmuR, Value};
 use crate::program::SampleBo;
+
+/// What sends a request of one word to each TMU, and the signal that loads its result.
+const TMUS: [(Waddr, Signal); 2] = [(Waddr::TMU0_S, Signal::LoadTmu0), (Waddr::TMU1_S, Signal::LoadTmu1)];
+/// Bytes of a vector in a buffer.
+const VECTOR_BYTES: u32 = 16;
 
 /// Writes a TMU parameter, which pops the stream word `parameter` and so excludes another uniform.
 pub fn tmu_parameter(s: &mut Selector<'_>, value: Value, waddr: Waddr, parameter: UniformSlot) {
@@ -94,6 +99,16 @@ pub fn clamp_direct(s: &mut Selector<'_>, result: Value) {
     }
 }
 
+/// The TMU of a direct lookup at an offset from what is clamped. Vectors go to each in turn, so that twice as many words are on
+/// their way (qpu.md §4.6), and the words of one find their line in one cache. Beside filtered samples it is always the second
+/// one: on their own a direct lookup would spoil the kernel's view of them (SHD-24).
+fn direct_tmu(s: &mut Selector<'_>, at: Value, offset: u32) -> usize {
+    let is_filtered = |data: &InstData| matches!(data.op, Op::TmuSample { .. });
+    let filters = *s.filters.get_or_insert_with(|| s.shader.insts.values().any(is_filtered));
+    let next = if filters { 1 } else { (s.direct_tmus.len() + 1) % TMUS.len() };
+    *s.direct_tmus.entry((at, offset / VECTOR_BYTES)).or_insert(next)
+}
+
 /// The kernel forgets at branch targets what was clamped, so that only lookups of one block share a clamp.
 pub fn direct(
     s: &mut Selector<'_>,
@@ -113,7 +128,7 @@ pub fn direct(
         reg
     };
     let base = s.uniform_word(UniformSlot::UboBase { buffer, offset });
-    let (port, signal) = s.direct_tmu(at, offset).ports();
+    let (port, signal) = TMUS[direct_tmu(s, at, offset)];
     let address =
         Operation::new(Unit::Add(AddOp::Add), Dst::Port(port, None), &[Src::Reg(clamped).into(), base]);
     s.push(Operation { ordered: true, sample: Some(SampleBo::Ubo(buffer)), ..address });

@@ -5,14 +5,14 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
-use vc4::qpu::{AddOp, MulOp, Pack, Raddr, RegFile, Signal, SmallImm, Unpack, Waddr};
+use vc4::qpu::{AddOp, MulOp, Pack, Raddr, RegFile, SmallImm, Unpack, Waddr};
 
 use super::ports::Ports;
 use crate::backend::error::BackendError;
 use crate::backend::virt::{Dst, Loc, Operand, Operation, Places, Reg, RegInfo, Src, Unit, VirtProgram};
 use crate::binding::UniformSlot;
 use crate::ir::uniform::Uniform;
-use crate::ir::{Block, Inst, InstData, LineId, Op, Shader, Value};
+use crate::ir::{Block, Inst, LineId, Op, Shader, Value};
 
 /// A selection under way.
 pub struct Selector<'a> {
@@ -43,29 +43,9 @@ pub struct Selector<'a> {
     pub payload_w: Option<Reg>,
     pub payload_z: Option<Reg>,
     /// Whether samples are filtered, as soon as a direct lookup asks.
-    filters: Option<bool>,
-    /// Places of direct lookups that went to a TMU of their own: the clamped offset, and which vector there.
-    places: FxHashMap<(Value, u32), Tmu>,
-}
-
-/// Bytes of a vector in a buffer, of which the words of one are in the same line of a cache.
-const VECTOR_BYTES: u32 = 16;
-
-/// A texture memory unit of a slice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tmu {
-    Tmu0,
-    Tmu1,
-}
-
-impl Tmu {
-    /// What sends a request of one word, and the signal that loads its result.
-    pub fn ports(self) -> (Waddr, Signal) {
-        match self {
-            Tmu::Tmu0 => (Waddr::TMU0_S, Signal::LoadTmu0),
-            Tmu::Tmu1 => (Waddr::TMU1_S, Signal::LoadTmu1),
-        }
-    }
+    pub filters: Option<bool>,
+    /// TMUs that vectors in buffers are looked up by: of the clamped offset, and which vector there.
+    pub direct_tmus: FxHashMap<(Value, u32), usize>,
 }
 
 impl<'a> Selector<'a> {
@@ -91,18 +71,8 @@ impl<'a> Selector<'a> {
             payload_w: None,
             payload_z: None,
             filters: None,
-            places: FxHashMap::default(),
+            direct_tmus: FxHashMap::default(),
         }
-    }
-
-    /// The TMU of a direct lookup at an offset from what is clamped. Vectors go to each in turn, so that twice as many words are
-    /// on their way (qpu.md §4.6), and a line is in one cache. Beside filtered samples it is always the second one: on their own
-    /// a direct lookup would spoil the kernel's view of them (SHD-24).
-    pub fn direct_tmu(&mut self, at: Value, offset: u32) -> Tmu {
-        let is_filtered = |data: &InstData| matches!(data.op, Op::TmuSample { .. });
-        let filters = *self.filters.get_or_insert_with(|| self.shader.insts.values().any(is_filtered));
-        let next = if filters || self.places.len() % 2 == 0 { Tmu::Tmu1 } else { Tmu::Tmu0 };
-        *self.places.entry((at, offset / VECTOR_BYTES)).or_insert(next)
     }
 
     /// The operation that defines a value.

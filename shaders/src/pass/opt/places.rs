@@ -14,14 +14,12 @@ use smallvec::{SmallVec, smallvec};
 use vc4::qpu::MulOp;
 use vc4::qpu::alu::MUL24_BITS;
 
-use crate::binding::Descriptor;
+use crate::binding::{Descriptor, MAX_BUFFER_BYTES};
 use crate::ir::{Block, Builder, Inst, Op, Shader, Value};
 use crate::work;
 
 /// Operations that a place is followed through.
 const DEPTH: u32 = 8;
-/// No lookup reaches so far: the driver's maxStorageBufferRange.
-const BUFFER_BYTES: u32 = 1 << 27;
 /// Terms of a place.
 const TERMS: usize = 4;
 
@@ -160,8 +158,8 @@ impl Place {
     /// the value is no negative number, and one of so few bits that a single multiplication does.
     fn short_product(&self) -> Option<(Value, u32)> {
         let &[(value, times)] = &self.terms[..] else { return None };
-        let times_is_plain = (BUFFER_BYTES >> MUL24_BITS..1 << MUL24_BITS).contains(&times);
-        let is_nothing_added = self.constant.wrapping_neg() < BUFFER_BYTES;
+        let times_is_plain = (MAX_BUFFER_BYTES >> MUL24_BITS..1 << MUL24_BITS).contains(&times);
+        let is_nothing_added = self.constant.wrapping_neg() < MAX_BUFFER_BYTES;
         (times_is_plain && !times.is_power_of_two() && is_nothing_added).then_some((value, times))
     }
 
