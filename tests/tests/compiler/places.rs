@@ -1,12 +1,12 @@
-//! Words of a buffer at places that differ by constants, which share what clamps them; in their buffer and, where buffers may be left,
-//! outside of it.
+//! Lookups in buffers: at places that differ by constants, which share what clamps them, in their buffer and, where buffers may be left,
+//! outside of it; and beside filtered samples.
 
 use vc4_shaders::compile::PipelineState;
-use vc4_shaders::ir::{Builder, Op, Value};
+use vc4_shaders::ir::{Builder, ImageDim, Lod, Op, Output, Sample, Stage, Value};
 use vc4_shaders::program::Descriptor;
 use vc4_tests::random::Random;
 
-use crate::case::{check_words_in, state};
+use crate::case::{Case, check_words_in, descriptor, input, position, shader, state};
 use crate::world::UBO_WORDS;
 
 /// Random vertex stages.
@@ -99,4 +99,25 @@ fn places_in_buffers_share_clamps() {
             });
         }
     }
+}
+
+/// The kernel takes a filtered sample for a direct one if its TMU has done one of those (SHD-24): its validator looks at the program.
+#[test]
+fn samples_may_follow_lookups_in_buffers() {
+    let vertex = shader(Stage::Vertex, position);
+    let fragment = shader(Stage::Fragment, |b| {
+        let (number, mask, four) = (input(b, 0, 0), b.word(7), b.word(4));
+        let number = b.op(Op::FToS, &[number]);
+        let number = b.op(Op::And, &[number, mask]);
+        let place = b.shl(number, four);
+        let buffer = descriptor(0);
+        // Of two vectors: one TMU for each, if there were no samples.
+        let coordinates =
+            [0, 16].map(|offset| b.op(Op::LoadUboDynamic { buffer, offset, last: offset }, &[place]));
+        let texel = b.emit(Op::Sample(Sample::plain(descriptor(10), ImageDim::D2, Lod::Auto)), &coordinates);
+        for (component, &value) in (0..).zip(&texel) {
+            b.store_output(Output::User { location: 0, component }, value);
+        }
+    });
+    Case { name: "samples", vertex: &vertex, fragment: &fragment, state: state(), exact: false }.run();
 }
