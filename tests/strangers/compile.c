@@ -2,9 +2,9 @@
  *
  * usage: compile LIST [RENDERER [ROUNDS [DRAWS]]]
  *
- * Each line of the list names a program's vertex and fragment shader, with a tab between. Before a program is drawn, `PROGRAM` and its
- * line's number, from 0, are written to standard error, where drivers write what they are asked to tell of their code; behind it
- * `DRAWN`. Of programs that the driver refuses it is `REFUSED` and what the driver says.
+ * Each line of the list names a program's vertex and fragment shader, with a tab between. Before a program is compiled, `PROGRAM` and
+ * its line's number, from 0, are written to standard error, where drivers write what they are asked to tell of their code; when it
+ * is drawn, `DRAWN`. Of programs that the driver refuses it is `REFUSED` and what the driver says.
  * A round is each program once, compiled anew and drawn so many times. */
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
@@ -114,6 +114,7 @@ static void set_attributes(GLuint program)
 
 static void run(int number, int draws, const char *vertex, const char *fragment)
 {
+    fprintf(stderr, "PROGRAM %d\n", number);
     GLuint stages[] = {shader(GL_VERTEX_SHADER, vertex), shader(GL_FRAGMENT_SHADER, fragment)};
     GLuint program = glCreateProgram();
     GLint ok = stages[0] && stages[1];
@@ -127,7 +128,6 @@ static void run(int number, int draws, const char *vertex, const char *fragment)
     if (ok) {
         glUseProgram(program);
         set_attributes(program);
-        fprintf(stderr, "PROGRAM %d\n", number);
         for (int i = 0; i < draws; i++) {
             glDrawArrays(GL_TRIANGLES, 0, 3);
             glFinish();

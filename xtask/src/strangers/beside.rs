@@ -17,8 +17,6 @@ use super::sources::Module;
 use crate::mesa::Guest;
 use crate::{Error, build, debian, packages};
 
-/// Programs of one run of the driver: one that takes the process with it takes no more.
-const BATCH: usize = 200;
 /// What Mesa's programs are called in its output, and here.
 const KINDS: [(&str, &str); 3] = [("VERTEX", "VS"), ("COORD", "CS"), ("FRAGMENT", "FS")];
 /// A program is worse than Mesa's from here on.
@@ -27,6 +25,11 @@ const WORSE: f64 = 1.1;
 const LOCATIONS: usize = 32;
 /// The triangle of a program without a vertex stage.
 const POSITION: &str = "corner";
+/// Attributes that are left beside it: the driver has eight.
+const ATTRIBUTES: usize = 7;
+
+/// Instructions of a program by kind.
+type Sizes = BTreeMap<&'static str, u32>;
 
 /// A program of one or two modules.
 struct Pair<'a> {
@@ -54,42 +57,51 @@ pub fn run(ours: &Compiler, modules: &[Module], top: usize, cost: bool, install:
     let guest = Guest::prepare(&target, install)?;
     let compiler = place.join("compile-arm64");
     guest.compile(&[build::workspace().join("tests/strangers/compile.c")], &compiler)?;
-    let (mut pairs, mut absent) = (Vec::new(), 0);
+    let (mut pairs, mut absent) = (Vec::new(), Absent::default());
     for pair in self::pairs(modules) {
         match translated(&pair, &place.join(pairs.len().to_string()))? {
             Some(files) => pairs.push((pair, files)),
-            None => absent += 1,
+            None => absent.in_glsl += 1,
         }
     }
+    let files: Vec<&[PathBuf; 2]> = pairs.iter().map(|(_, files)| files).collect();
+    let theirs = sizes(&guest, &compiler, &files, &place.join("programs.list"))?;
     let (mut rows, mut whole) = (Vec::new(), Vec::new());
-    for (batch, pairs) in pairs.chunks(BATCH).enumerate() {
-        let list = place.join(format!("{batch}.list"));
-        let line = |files: &[PathBuf; 2]| format!("{}\t{}\n", files[0].display(), files[1].display());
-        fs::write(&list, pairs.iter().map(|(_, files)| line(files)).collect::<String>())?;
-        let theirs = sizes(&said(&guest, &compiler, &list)?);
-        for (n, (pair, files)) in pairs.iter().enumerate() {
-            let (Some(theirs), Some(programs)) = (theirs.get(&n), made(ours, pair)?) else {
-                absent += 1;
-                continue;
-            };
-            if let [(vertex, _), (fragment, _)] = pair.modules[..] {
-                let spirv = [vertex.spirv.clone(), fragment.spirv.clone()];
-                whole.push(cost::Program { spirv, glsl: files.clone() });
-            }
-            for program in programs {
-                // Of a program with a stage that goes with it only the other one is compared.
-                let own = pair
-                    .modules
-                    .iter()
-                    .any(|&(_, stage)| (stage == Stage::Fragment) == (program.kind == "FS"));
-                if let (true, Some(&size)) = (own, theirs.get(program.kind.as_str())) {
-                    rows.push((pair.name.clone(), program, size));
-                }
+    for ((pair, files), theirs) in pairs.iter().zip(theirs) {
+        let Some(theirs) = theirs else {
+            absent.in_mesa += 1;
+            continue;
+        };
+        let Some(programs) = made(ours, pair)? else {
+            absent.here += 1;
+            continue;
+        };
+        if let [(vertex, _), (fragment, _)] = pair.modules[..] {
+            let spirv = [vertex.spirv.clone(), fragment.spirv.clone()];
+            whole.push(cost::Program { spirv, glsl: files.clone() });
+        }
+        for program in programs {
+            // Of a program with a stage that goes with it only the other one is compared.
+            let own =
+                pair.modules.iter().any(|&(_, stage)| (stage == Stage::Fragment) == (program.kind == "FS"));
+            if let (true, Some(&size)) = (own, theirs.get(program.kind.as_str())) {
+                rows.push((pair.name.clone(), program, size));
             }
         }
     }
-    report(rows, absent, top);
+    report(rows, &absent, top);
     if cost { cost::run(&guest, &compiler, &whole, &place, install) } else { Ok(()) }
+}
+
+/// Programs that are not compared.
+#[derive(Default)]
+struct Absent {
+    /// `spirv-cross` finds no GLSL ES 1.00 for them.
+    in_glsl: usize,
+    /// Mesa refuses them, or its driver ends by them.
+    in_mesa: usize,
+    /// This compiler refuses them.
+    here: usize,
 }
 
 /// Modules by the name in front of their stage's.
@@ -205,6 +217,7 @@ fn glsl(module: &Path, stage: Stage) -> Result<Option<String>, Error> {
 fn counterpart(text: &str, stage: Stage) -> Option<String> {
     let (mut declared, mut statements) = (String::from("precision highp float;\n"), String::new());
     let varyings = text.lines().filter_map(|line| line.trim().strip_prefix("varying "));
+    let mut factor = 0;
     for (n, varying) in varyings.enumerate() {
         let varying = varying.trim_end_matches(';');
         let (name, size) = match varying.rsplit(' ').next()?.split_once('[') {
@@ -215,20 +228,22 @@ fn counterpart(text: &str, stage: Stage) -> Option<String> {
             .iter()
             .position(|ty| varying.split(' ').any(|word| word == *ty))?;
         writeln!(declared, "varying {varying};").ok()?;
-        if stage == Stage::Fragment {
+        let attribute = n % ATTRIBUTES;
+        if stage == Stage::Fragment && attribute == n {
             writeln!(declared, "attribute vec4 attribute{n};").ok()?;
         }
         for element in 0..size {
+            factor += 1;
             let place = if varying.contains('[') { format!("{name}[{element}]") } else { name.to_owned() };
             // Different ones, for equal varyings would be one.
             match stage {
                 Stage::Fragment => {
                     let components = &"xyzw"[..=components];
-                    writeln!(statements, "{place} = attribute{n}.{components} * {}.0;", element + 1)
+                    writeln!(statements, "{place} = attribute{attribute}.{components} * {factor}.0;")
                 }
                 Stage::Vertex => {
                     let rest = [", 0.0, 0.0, 0.0", ", 0.0, 0.0", ", 0.0", ""][components];
-                    writeln!(statements, "sum += vec4({place}{rest}) * {}.0;", n + element + 1)
+                    writeln!(statements, "sum += vec4({place}{rest}) * {factor}.0;")
                 }
             }
             .ok()?;
@@ -246,38 +261,55 @@ fn counterpart(text: &str, stage: Stage) -> Option<String> {
     })
 }
 
-/// What the driver prints while it compiles the programs of a list.
-fn said(guest: &Guest, compiler: &Path, list: &Path) -> Result<String, Error> {
-    let server = guest.serve(None)?;
-    let mut command = guest.command(&server, compiler);
-    command.arg(list).arg("VC4").env("VC4_DEBUG", "qpu");
-    let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output()?;
-    // One that crashes has told of those before it.
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if !said.contains("PROGRAM") {
-        let last = said.lines().next_back().unwrap_or_default();
-        return Err(format!("Mesa's driver compiled nothing ({}): {last}", output.status).into());
+/// Instructions of each program by kind; nothing for those that the driver has not. One by which the driver ends costs it only itself.
+fn sizes(
+    guest: &Guest,
+    compiler: &Path,
+    programs: &[&[PathBuf; 2]],
+    list: &Path,
+) -> Result<Vec<Option<Sizes>>, Error> {
+    let mut sizes = Vec::with_capacity(programs.len());
+    while sizes.len() < programs.len() {
+        let rest = &programs[sizes.len()..];
+        let lines: String = rest
+            .iter()
+            .map(|[vertex, fragment]| format!("{}\t{}\n", vertex.display(), fragment.display()))
+            .collect();
+        fs::write(list, lines)?;
+        let server = guest.serve(None)?;
+        let mut command = guest.command(&server, compiler);
+        command.arg(list).arg("VC4").env("VC4_DEBUG", "qpu");
+        let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let drawn = listed(&said);
+        if drawn.is_empty() {
+            let last = said.lines().next_back().unwrap_or_default();
+            return Err(format!("Mesa's driver compiled nothing ({}): {last}", output.status).into());
+        }
+        sizes.extend(drawn.into_iter().take(rest.len()));
     }
-    Ok(said)
+    Ok(sizes)
 }
 
-/// Instructions by program and kind, from the driver's listings.
-fn sizes(said: &str) -> BTreeMap<usize, BTreeMap<&'static str, u32>> {
-    let mut programs: BTreeMap<usize, BTreeMap<&'static str, u32>> = BTreeMap::new();
-    let (mut number, mut kind) = (None, None);
+/// Instructions by kind of the programs that a listing of the driver's begins; nothing for those it does not draw.
+fn listed(said: &str) -> Vec<Option<Sizes>> {
+    let mut programs = Vec::new();
+    let mut open: Option<(Sizes, Option<&'static str>)> = None;
     for line in said.lines() {
-        if let Some(text) = line.strip_prefix("PROGRAM ") {
-            number = text.parse().ok();
-            kind = None;
+        if line.starts_with("PROGRAM ") {
+            programs.push(None);
+            open = Some((Sizes::new(), None));
         } else if line == "DRAWN" {
-            number = None;
-        } else if let Some(text) = line.strip_prefix("MESA_SHADER_") {
-            kind = KINDS.iter().find(|(name, _)| text.starts_with(name)).map(|&(_, kind)| kind);
-            if let (Some(number), Some(kind)) = (number, kind) {
-                programs.entry(number).or_default().insert(kind, 0);
+            if let (Some(program), Some((sizes, _))) = (programs.last_mut(), open.take()) {
+                *program = Some(sizes);
             }
-        } else if let (true, Some(number), Some(kind)) = (line.starts_with("0x"), number, kind) {
-            *programs.entry(number).or_default().entry(kind).or_default() += 1;
+        } else if let Some((sizes, kind)) = &mut open {
+            if let Some(text) = line.strip_prefix("MESA_SHADER_") {
+                *kind = KINDS.iter().find(|(name, _)| text.starts_with(name)).map(|&(_, kind)| kind);
+                sizes.extend(kind.map(|kind| (kind, 0)));
+            } else if let (true, Some(kind)) = (line.starts_with("0x"), kind) {
+                *sizes.entry(kind).or_default() += 1;
+            }
         }
     }
     programs
@@ -292,13 +324,17 @@ fn made(compiler: &Compiler, pair: &Pair<'_>) -> Result<Option<Vec<Program>>, Er
     Ok(output.status.success().then(|| text.lines().skip(1).filter_map(super::measure::program).collect()))
 }
 
-fn report(mut rows: Vec<(String, Program, u32)>, absent: usize, top: usize) {
+fn report(mut rows: Vec<(String, Program, u32)>, absent: &Absent, top: usize) {
     let ratio = |row: &(String, Program, u32)| f64::from(row.1.instructions) / f64::from(row.2.max(1));
     rows.sort_by(|a, b| ratio(b).total_cmp(&ratio(a)));
     let names: BTreeSet<&str> = rows.iter().map(|(name, ..)| name.as_str()).collect();
     println!(
-        "beside Mesa's compiler: {} programs; {absent} that OpenGL ES 2 or one of the compilers has not",
-        names.len()
+        "beside Mesa's compiler: {} programs; not compared: {} that OpenGL ES 2 has not, {} that Mesa's driver has not, \
+         {} that are refused here",
+        names.len(),
+        absent.in_glsl,
+        absent.in_mesa,
+        absent.here
     );
     println!(
         "{:8} {:>7} {:>9} {:>9} {:>6} {:>7} {:>6} {:>6} {:>11}",
@@ -331,10 +367,10 @@ mod tests {
 
     #[test]
     fn listings_are_counted() {
-        let said = "PROGRAM 3\nMESA_SHADER_FRAGMENT prog 1/1 QPU:\n0x1 nop\n0x2 nop\n\nMESA_SHADER_COORD prog 0/2 QPU:\n0x3\n\nDRAWN\nMESA_SHADER_VERTEX prog 0/3 QPU:\n0x4\n";
-        let sizes = sizes(said);
-        assert_eq!(sizes.len(), 1);
-        assert_eq!(sizes[&3], BTreeMap::from([("FS", 2), ("CS", 1)]));
+        let said = "PROGRAM 0\nREFUSED a.frag: no\nPROGRAM 1\nMESA_SHADER_FRAGMENT prog 1/1 QPU:\n0x1 nop\n0x2 nop\n\n\
+                    MESA_SHADER_COORD prog 0/2 QPU:\n0x3\n\nDRAWN\nMESA_SHADER_VERTEX prog 0/3 QPU:\n0x4\n\
+                    PROGRAM 2\nMESA_SHADER_COORD prog 0/4 QPU:\n0x5\nAborted\n";
+        assert_eq!(listed(said), [None, Some(Sizes::from([("FS", 2), ("CS", 1)])), None]);
     }
 
     #[test]
@@ -343,11 +379,15 @@ mod tests {
         let vertex = counterpart(fragment, Stage::Fragment).unwrap();
         for line in [
             "varying0 = attribute0.xy * 1.0;",
-            "varying1[1] = attribute1.x * 2.0;",
+            "varying1[1] = attribute1.x * 3.0;",
             "varying highp vec2 varying0;",
         ] {
             assert!(vertex.contains(line), "{vertex}");
         }
+        let many: String = (0..9).map(|n| format!("varying vec4 varying{n};\n")).collect();
+        let vertex = counterpart(&many, Stage::Fragment).unwrap();
+        assert!(vertex.contains("varying8 = attribute1.xyzw * 9.0;"), "{vertex}");
+        assert_eq!(vertex.matches("attribute vec4").count(), 1 + ATTRIBUTES);
         assert_eq!(counterpart("varying mat3 varying0;\n", Stage::Vertex), None);
     }
 
