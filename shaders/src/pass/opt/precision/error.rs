@@ -9,7 +9,7 @@ use std::ops::Range as Indices;
 
 use cranelift_entity::SecondaryMap;
 
-use super::estimate::{BUDGET, COMPONENTS, Off, SMALL, estimate, most_of_product, product};
+use super::estimate::{BUDGET, COMPONENTS, Off, SMALL, most_of_product, product};
 use super::sight::Sights;
 use super::switch::Switch;
 use crate::ir::{Inst, Op, Shader, Value};
@@ -126,26 +126,26 @@ impl<'a> Path<'a> {
     }
 
     /// Whether these components of all colours are exact enough with the chosen estimates.
-    pub fn is_within(&self, chosen: &[bool], components: Indices<usize>) -> bool {
+    pub fn is_within(&self, chosen: &[Option<Off>], components: Indices<usize>) -> bool {
         self.errors(chosen)[components].iter().all(|&error| error <= BUDGET)
     }
 
     /// The largest error of each component.
-    fn errors(&self, chosen: &[bool]) -> [f32; COMPONENTS] {
+    fn errors(&self, chosen: &[Option<Off>]) -> [f32; COMPONENTS] {
         let mut errors: SecondaryMap<Value, Error> = SecondaryMap::new();
         for step in &self.steps {
             let [a, b] = step.args.map(|arg| errors[arg]);
-            let is_estimate = step.estimate.is_some_and(|index| chosen[index]);
+            let estimate = step.estimate.and_then(|index| chosen[index]);
             let decision =
                 step.switch.map_or(Error::default(), |switch| self.decision(switch, errors[switch.value]));
-            if !is_estimate && [a, b, decision] == [Error::default(); 3] {
+            if estimate.is_none() && [a, b, decision] == [Error::default(); 3] {
                 continue;
             }
             // Each in both forms, before they add up.
             let visible = step.visible[2];
             let mut error = step.error(a, b).within(visible).and(decision.within(visible));
-            if is_estimate {
-                error = error.and(own(step.op).within(visible));
+            if let Some(off) = estimate {
+                error = error.and(Error::from(off).within(visible));
             }
             errors[step.result] = error.within(visible);
         }
@@ -168,12 +168,12 @@ impl<'a> Path<'a> {
     }
 }
 
-/// The error of an operation's estimate.
-fn own(op: Op) -> Error {
-    match estimate(op).map(|estimate| estimate.off) {
-        Some(Off::Absolute(error)) => Error::absolute(error),
-        Some(Off::Relative(error)) => Error::relative(error),
-        None => Error::UNBOUNDED,
+impl From<Off> for Error {
+    fn from(off: Off) -> Error {
+        match off {
+            Off::Absolute(error) => Error::absolute(error),
+            Off::Relative(error) => Error::relative(error),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::f32::consts::{E, LOG2_E};
 
+use super::near_one::LOG2_NEAR_ONE;
 use crate::ir::Op;
 use crate::pass::analysis::range::Range;
 
@@ -53,6 +54,11 @@ pub fn estimate(op: Op) -> Option<Estimate> {
         _ => return None,
     };
     Some(Estimate { saves, off })
+}
+
+/// The estimate that a logarithm has where the SFU's is too far off.
+pub fn better(op: Op) -> Option<Estimate> {
+    op.is(Op::FLog2).then_some(Estimate { saves: 10, off: Off::Relative(LOG2_NEAR_ONE) })
 }
 
 /// A product of two bounds: nothing is made of nothing, and unknown is unknown.

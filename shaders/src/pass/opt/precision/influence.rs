@@ -5,7 +5,7 @@ use std::f32::consts::{LN_2, LOG2_E};
 
 use cranelift_entity::SecondaryMap;
 
-use super::estimate::{COMPONENTS, Estimate, Off, most_of_product, product};
+use super::estimate::{COMPONENTS, Off, most_of_product, product};
 use super::sight::Sights;
 use super::switch::Switch;
 use crate::ir::{Inst, Op, Shader, Value};
@@ -70,9 +70,9 @@ impl Influences {
     }
 
     /// What the estimate of a value alone makes of a component.
-    pub fn error(&self, value: Value, estimate: Estimate, component: usize) -> f32 {
+    pub fn error(&self, value: Value, off: Off, component: usize) -> f32 {
         let influence = self.0[value];
-        match estimate.off {
+        match off {
             Off::Absolute(error) => influence.absolute[component] * error,
             Off::Relative(error) => influence.relative[component] * error,
         }
