@@ -16,7 +16,7 @@ fn input(b: &mut Builder) -> Value {
     b.op(Op::LoadInput { location: 0, component: 0, interpolation: Interpolation::Smooth }, &[])
 }
 
-/// Instructions of a fragment program that raises a varying to a power, which is the colour.
+/// Instructions of a fragment program that raises a varying to a power, and makes a colour of that by a factor that nothing bounds.
 fn instructions(precision: Precision) -> usize {
     let vertex = shader(Stage::Vertex, |b| {
         let value = input(b);
@@ -26,11 +26,12 @@ fn instructions(precision: Precision) -> usize {
     let fragment = shader(Stage::Fragment, |b| {
         let base = input(b);
         let buffer = Descriptor { set: 0, binding: 0, element: 0 };
-        let exponent = b.op(Op::LoadUbo { buffer, offset: 0 }, &[]);
+        let [exponent, factor] = [0, 4].map(|offset| b.op(Op::LoadUbo { buffer, offset }, &[]));
         let logarithm = b.op(Op::FLog2, &[base]);
         let product = b.fmul(logarithm, exponent);
         let power = b.op(Op::FExp2, &[product]);
-        (0..4).for_each(|component| b.store_output(Output::User { location: 0, component }, power));
+        let color = b.fmul(power, factor);
+        (0..4).for_each(|component| b.store_output(Output::User { location: 0, component }, color));
     });
     let state = PipelineState {
         attributes: vec![VertexAttribute::floats(0, 1)],

@@ -190,6 +190,28 @@ fn powers_of_small_exponents_take_estimates() {
     assert!(power(0.4545) && power(8.0) && !power(16.0));
 }
 
+/// Of exponents that may be anything, logarithms with a relative error are taken; a steep sum has none.
+#[test]
+fn powers_of_any_exponent_take_better_estimates() {
+    let ops = |scale: f32| {
+        let mut shader = Shader::new(Stage::Fragment);
+        let block = shader.entry().expect("a new shader has a block");
+        let mut b = Builder::new(&mut shader, block);
+        let [x, exponent] = [0, 1].map(|varying| b.emit(Op::Varying(varying), &[])[0]);
+        let log = b.flog2(x);
+        let product = b.fmul(log, exponent);
+        let (power, scale) = (b.fexp2(product), b.float(scale));
+        let color = b.fmul(power, scale);
+        let word = b.op(Op::PackUnorm8x4, &[color; 4]);
+        b.emit(Op::TlbColorWrite, &[word]);
+        run(&mut shader);
+        let order = shader.insts_in_order();
+        [Op::SfuLog2, Op::FLog2].map(|op| order.iter().any(|&inst| shader.insts[inst].op.is(op)))
+    };
+    assert_eq!(ops(1.0), [true, false]);
+    assert_eq!(ops(100.0), [false, true]);
+}
+
 /// Errors add up until they could be seen.
 #[test]
 fn the_budget_is_kept() {
