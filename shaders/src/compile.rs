@@ -178,7 +178,8 @@ fn programs(
     state: &PipelineState,
 ) -> Result<Pipeline, CompileError> {
     let interface = lower::inputs::fragment(&mut fragment, state)?;
-    pass::lower(&mut fragment, state);
+    let varyings = lower::varyings::bounds(&vertex, &interface, state);
+    pass::lower(&mut fragment, state, &varyings);
     let inputs = Inputs { count: interface.inputs(), flat: interface.flat_inputs() };
     pipeline.fragment = back(&fragment, inputs, ProgramKind::Fragment)?;
     pipeline.varyings = interface.varyings.len() as u32;
@@ -239,7 +240,7 @@ fn vertex_programs(
         (&mut coordinate, attributes.coordinate_rows, ProgramKind::Coordinate, &mut pipeline.coordinate),
         (&mut vertex, attributes.vertex_rows, ProgramKind::Vertex, &mut pipeline.vertex),
     ] {
-        pass::lower(shader, state);
+        pass::lower(shader, state, &[]);
         *program = back(shader, Inputs { count: rows, flat: 0 }, kind)?;
     }
     pipeline.vertex_attribute_bytes = 4 * attributes.vertex_rows;

@@ -44,7 +44,7 @@ mod tests {
         pass::lower_control(&mut shader);
         lower::outputs::fragment(&mut shader, &state).expect("one colour is stored");
         let interface = lower::inputs::fragment(&mut shader, &state).expect("one varying is read");
-        pass::lower(&mut shader, &state);
+        pass::lower(&mut shader, &state, &[]);
         let inputs = Inputs { count: interface.inputs(), flat: interface.flat_inputs() };
         STEPS.with(|counter| counter.set(0));
         let branched = pass::branch(&shader);

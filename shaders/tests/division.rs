@@ -119,7 +119,7 @@ proptest! {
             words[1][lane] = y;
         }
         let mut shader = divided(op, dividend, divisor);
-        pass::lower(&mut shader, &PipelineState { computes: false, ..PipelineState::default() });
+        pass::lower(&mut shader, &PipelineState { computes: false, ..PipelineState::default() }, &[]);
         prop_assert_eq!(verify(&shader), Ok(()));
         let outcome = run(&shader, &mut Words(words)).expect("no loop runs on");
         let results = outcome.output(QUOTIENT);
@@ -155,7 +155,7 @@ fn pixels_are_divided_by_products() {
         let (x, three) = (b.op(Op::PixelX, &[]), b.word(3));
         b.op(Op::SMod, &[x, three])
     });
-    pass::lower(&mut shader, &PipelineState::default());
+    pass::lower(&mut shader, &PipelineState::default(), &[]);
     let mul24 = Op::Mul(vc4::qpu::MulOp::Mul24);
     assert_eq!(operations(&shader), [Op::PixelX, Op::SToF, Op::FMul, Op::FToS, mul24, Op::ISub]);
 }

@@ -33,7 +33,7 @@ fn instructions_know_their_line() {
     }
     // What an instruction is lowered to keeps its line.
     pass::lower_control(&mut shader);
-    pass::lower(&mut shader, &PipelineState::default());
+    pass::lower(&mut shader, &PipelineState::default(), &[]);
     assert!(lines_of(&shader, Op::SfuRsqrt).contains(&8));
     assert!(lines_of(&shader, Op::SfuRecip).contains(&11));
     let line_of_sine = |inst| shader.source_of(inst).is_some_and(|place| place.line == 5);

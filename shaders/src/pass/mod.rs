@@ -9,6 +9,8 @@ pub mod lower;
 pub mod opt;
 pub mod rewrite;
 
+use analysis::range::Range;
+
 use crate::ir::{LineId, Shader, Stage, verify};
 use crate::state::{Conversions, PipelineState, Precision};
 
@@ -91,8 +93,8 @@ pub fn lower_control(shader: &mut Shader) {
     step(shader, "lower_control", lower::control::run);
 }
 
-/// Turns a shader whose inputs and outputs are lowered into machine operations.
-pub fn lower(shader: &mut Shader, state: &PipelineState) {
+/// Turns a shader whose inputs and outputs are lowered into machine operations. Of the first varyings it knows bounds.
+pub fn lower(shader: &mut Shader, state: &PipelineState, varyings: &[Range]) {
     step(shader, "lower_texture", |shader| lower::texture::run(shader, state));
     step(shader, "lower_ubo", lower::ubo::run);
     // Lookups have brought words of their own: sizes of textures.
@@ -108,7 +110,7 @@ pub fn lower(shader: &mut Shader, state: &PipelineState) {
         if state.precision == Precision::Gl {
             opt::precision::estimate_powers(shader);
         }
-        opt::precision::run(shader);
+        opt::precision::run(shader, varyings);
     });
     step(shader, "lower_float", lower::float::run);
     step(shader, "lower_pack", lower::pack::run);

@@ -111,7 +111,7 @@ pub fn compile(mut shader: Shader, state: &PipelineState) -> Compiled {
     lower::outputs::fragment(&mut shader, state).unwrap_or_else(|error| panic!("{error}"));
     pass::optimize(&mut shader);
     let interface = lower::inputs::fragment(&mut shader, state).unwrap_or_else(|error| panic!("{error}"));
-    pass::lower(&mut shader, state);
+    pass::lower(&mut shader, state, &[]);
     let inputs = Inputs { count: interface.inputs(), flat: interface.flat_inputs() };
     let program = backend::compile(&shader, inputs).unwrap_or_else(|error| panic!("{error}"));
     validate::shader::validate(&program.code, Mode::Strict)

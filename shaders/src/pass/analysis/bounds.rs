@@ -23,12 +23,16 @@ const LOGARITHM: f32 = 0.000_2;
 pub struct Ranges(SecondaryMap<Value, Range>);
 
 impl Ranges {
-    /// Of a shader whose instructions in program order are `insts`.
-    pub fn of(shader: &Shader, insts: &[Inst]) -> Ranges {
+    /// Of a shader whose instructions in program order are `insts`, with what is known of its `inputs`.
+    pub fn of(shader: &Shader, insts: &[Inst], inputs: impl Fn(Op) -> Option<Range>) -> Ranges {
         let mut ranges = SecondaryMap::with_default(Range::ALL);
         for &inst in insts {
             // What a phi merges may come later.
             if let ([value], true) = (&shader.insts[inst].results[..], !shader.insts[inst].op.is(Op::Phi)) {
+                if let Some(range) = inputs(shader.insts[inst].op) {
+                    ranges[*value] = range;
+                    continue;
+                }
                 let of = |arg: Value| ranges[arg];
                 let span = |word| follow_span(shader, word, NEAR, &|arg, _| ranges[arg]);
                 ranges[*value] = range_by(shader, *value, of, span);
@@ -51,7 +55,8 @@ impl Ranges {
         if value == given.0 {
             return given.1;
         }
-        let Some(depth) = depth.checked_sub(1).filter(|_| !shader.op(value).is(Op::Phi)) else {
+        let is_known = shader.op(value).is(Op::Phi) || shader.args(value).is_empty();
+        let Some(depth) = depth.checked_sub(1).filter(|_| !is_known) else {
             return self.range(value);
         };
         let of = |arg| self.follow(shader, arg, given, depth);

@@ -1,8 +1,8 @@
 //! What a stage stores for the next one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ir::{Op, Output, Shader};
+use crate::ir::{Op, Output, Shader, Value};
 
 /// Location and component.
 pub type Name = (u32, u8);
@@ -14,4 +14,20 @@ pub fn user_outputs(shader: &Shader) -> Vec<Name> {
         _ => None,
     });
     stored.collect::<BTreeSet<Name>>().into_iter().collect()
+}
+
+/// What a stage stores; outputs with several stores are not known.
+pub fn stored_once(shader: &Shader) -> BTreeMap<Name, Value> {
+    let mut stores: BTreeMap<Name, Vec<Value>> = BTreeMap::new();
+    for inst in shader.insts_in_order() {
+        let data = &shader.insts[inst];
+        if let Op::StoreOutput(Output::User { location, component }) = data.op {
+            stores.entry((location, component)).or_default().push(data.args[0]);
+        }
+    }
+    let only = |(name, values): (Name, Vec<Value>)| match values[..] {
+        [value] => Some((name, value)),
+        _ => None,
+    };
+    stores.into_iter().filter_map(only).collect()
 }

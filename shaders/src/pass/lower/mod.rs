@@ -18,6 +18,7 @@ pub mod polygon;
 pub mod relay;
 pub mod texture;
 pub mod ubo;
+pub mod varyings;
 mod words;
 pub mod ycbcr;
 

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Op, Output, Shader, Value};
-use crate::pass::analysis::outputs::Name;
+use crate::ir::{Op, Shader, Value};
+use crate::pass::analysis::outputs::{Name, stored_once};
 use crate::pass::rewrite::{Action, rewrite};
 
 /// Replaces inputs of `fragment` by what an optimised `vertex` is known to write there. Inputs that the vertex stage does
 /// not write stay as they are.
 pub fn run(vertex: &Shader, fragment: &mut Shader) {
-    let outputs = outputs(vertex);
+    let outputs = stored_once(vertex);
     let mut names: BTreeMap<Value, Name> = BTreeMap::new();
     for (&name, &value) in &outputs {
         names.entry(value).or_insert(name);
@@ -31,27 +31,11 @@ pub fn run(vertex: &Shader, fragment: &mut Shader) {
     });
 }
 
-/// What the vertex stage writes; outputs with several stores are not known.
-fn outputs(vertex: &Shader) -> BTreeMap<Name, Value> {
-    let mut stores: BTreeMap<Name, Vec<Value>> = BTreeMap::new();
-    for inst in vertex.insts_in_order() {
-        let data = &vertex.insts[inst];
-        if let Op::StoreOutput(Output::User { location, component }) = data.op {
-            stores.entry((location, component)).or_default().push(data.args[0]);
-        }
-    }
-    let only = |(name, values): (Name, Vec<Value>)| match values[..] {
-        [value] => Some((name, value)),
-        _ => None,
-    };
-    stores.into_iter().filter_map(only).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::binding::Descriptor;
-    use crate::ir::{Builder, Interpolation, Stage};
+    use crate::ir::{Builder, Interpolation, Output, Stage};
 
     fn shader(stage: Stage, build: impl FnOnce(&mut Builder)) -> Shader {
         let mut shader = Shader::new(stage);
@@ -101,7 +85,7 @@ mod tests {
             }
         });
         run(&vertex, &mut fragment);
-        let stored = outputs(&fragment);
+        let stored = stored_once(&fragment);
         for (n, (before, after)) in cases.into_iter().enumerate() {
             assert_eq!(fragment.op(stored[&(n as u32, 0)]), after, "{before:?}");
         }

@@ -21,6 +21,7 @@ use std::convert::Infallible;
 use cranelift_entity::EntitySet;
 
 use crate::ir::{Inst, Op, Shader};
+use crate::pass::analysis::range::Range;
 use crate::pass::rewrite::{Action, rewrite};
 use error::Path;
 pub use estimate::{BUDGET, EXP2, LOG2, RECIP, RSQRT, SINE};
@@ -37,14 +38,14 @@ pub fn estimate_powers(shader: &mut Shader) {
     }
 }
 
-/// Marks operations whose estimate is good enough.
-pub fn run(shader: &mut Shader) {
+/// Marks operations whose estimate is good enough; `varyings` are bounds of the first ones.
+pub fn run(shader: &mut Shader, varyings: &[Range]) {
     let order = shader.insts_in_order();
     let has_colors = order.iter().any(|&inst| shader.insts[inst].op.is(Op::PackUnorm8x4));
     if !has_colors || !order.iter().any(|&inst| estimate(shader.insts[inst].op).is_some()) {
         return;
     }
-    let sights = Sights::of(shader, &order);
+    let sights = Sights::of(shader, &order, varyings);
     let estimates: Vec<Inst> =
         order.iter().copied().filter(|&inst| may_be_estimate(shader, &sights, inst)).collect();
     let path = Path::of(shader, &order, &sights, &estimates);

@@ -31,8 +31,12 @@ pub struct Sights {
 }
 
 impl Sights {
-    pub fn of(shader: &Shader, order: &[Inst]) -> Sights {
-        let ranges = Ranges::of(shader, order);
+    /// Of a shader whose varyings have these bounds.
+    pub fn of(shader: &Shader, order: &[Inst], varyings: &[Range]) -> Sights {
+        let ranges = Ranges::of(shader, order, |op| match op {
+            Op::Varying(n) => varyings.get(n as usize).copied(),
+            _ => None,
+        });
         let mut sights = Sights { ranges, by: SecondaryMap::new(), seen: SecondaryMap::new() };
         // What is written as it is.
         let mut words: EntitySet<Value> = EntitySet::new();

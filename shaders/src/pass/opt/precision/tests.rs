@@ -22,7 +22,7 @@ fn is_relaxed_in_word(op: Op, word: impl FnOnce(&mut Builder, Value) -> Value) -
     let value = b.op(op, &[x]);
     let word = word(&mut b, value);
     b.emit(Op::TlbColorWrite, &[word]);
-    run(&mut shader);
+    run(&mut shader, &[]);
     let inst = shader.values[value].inst;
     shader.insts[inst].relaxed
 }
@@ -109,7 +109,7 @@ fn selects_and_offsets_are_seen_through() {
         let color = b.select(is_below, line, above);
         let word = b.op(Op::PackUnorm8x4, &[color; 4]);
         b.emit(Op::TlbColorWrite, &[word]);
-        run(&mut shader);
+        run(&mut shader, &[]);
         [log, power].map(|value| shader.insts[shader.values[value].inst].relaxed)
     };
     assert_eq!(curve(0.055, 1.055), [true; 2]);
@@ -204,7 +204,7 @@ fn powers_of_any_exponent_take_better_estimates() {
         let color = b.fmul(power, scale);
         let word = b.op(Op::PackUnorm8x4, &[color; 4]);
         b.emit(Op::TlbColorWrite, &[word]);
-        run(&mut shader);
+        run(&mut shader, &[]);
         let order = shader.insts_in_order();
         [Op::SfuLog2, Op::FLog2].map(|op| order.iter().any(|&inst| shader.insts[inst].op.is(op)))
     };
