@@ -29,14 +29,18 @@ pub struct Claims {
 impl Claims {
     /// A unit that shares r4 or a queue with others (qpu.md §5.1 rule 16).
     const SHARED: u16 = 1;
-    const VPM: u16 = 1 << 1;
-    const VARYING: u16 = 1 << 2;
-    const FLAGS: u16 = 1 << 3;
-    const SIGNAL: u16 = 1 << 4;
-    const ADD: u16 = 1 << 5;
-    const MUL: u16 = 1 << 6;
+    const VPM_READ: u16 = 1 << 1;
+    const VPM_WRITE: u16 = 1 << 2;
+    /// What a set-up takes: it stands alone, where a read and a write may share an instruction, as Mesa has them do on boards
+    /// (qpu.md §4.9).
+    const VPM: u16 = Claims::VPM_READ | Claims::VPM_WRITE;
+    const VARYING: u16 = 1 << 3;
+    const FLAGS: u16 = 1 << 4;
+    const SIGNAL: u16 = 1 << 5;
+    const ADD: u16 = 1 << 6;
+    const MUL: u16 = 1 << 7;
     /// Things that an instruction does once.
-    const KINDS: u16 = 7;
+    const KINDS: u16 = 8;
 
     /// What each of some operations takes.
     ///
@@ -68,13 +72,14 @@ impl Claims {
         take(Claims::SIGNAL, op.signal != Signal::None);
         if let Some(waddr) = op.port() {
             take(Claims::SHARED, waddr.is_tmu() || waddr.is_tlb() || waddr.is_sfu());
-            take(Claims::VPM, waddr == Waddr::VPM || waddr == Waddr::VPM_SETUP);
+            take(Claims::VPM_WRITE, waddr == Waddr::VPM);
+            take(Claims::VPM, waddr == Waddr::VPM_SETUP);
             // The kernel wants the address of the stream set without a signal (SHD-20).
             take(Claims::SIGNAL, waddr == Waddr::UNIF_ADDR);
         }
         for operand in op.src.iter() {
             if let Src::Port(raddr, _) = operand.src {
-                take(Claims::VPM, raddr == Raddr::VPM);
+                take(Claims::VPM_READ, raddr == Raddr::VPM);
                 take(Claims::VARYING, raddr == Raddr::VARYING);
             }
         }
@@ -441,5 +446,30 @@ impl<'a> Encoder<'a> {
         self.inst.cond_mul = op.cond;
         self.inst.sf |= op.sets_flags;
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether an instruction has room for both.
+    fn share(one: &Operation, other: &Operation) -> bool {
+        let claims =
+            [one, other].map(|op| Claims::of(op, None, &Assignment::new()).expect("each has an encoding"));
+        claims[0].with(&claims[1]).is_some()
+    }
+
+    #[test]
+    fn the_vpm_is_read_beside_a_write_and_set_up_alone() {
+        let read = Operation::mov(Dst::Reg(Reg::from_u32(0)), Src::Port(Raddr::VPM, None));
+        let write = Operation::mov(Dst::Port(Waddr::VPM, None), Src::R5);
+        let set_up = Operation::mov(Dst::Port(Waddr::VPM_SETUP, Some(RegFile::B)), Src::R5);
+        assert!(share(&read, &write));
+        for (one, other) in
+            [(&read, &read), (&write, &write), (&read, &set_up), (&write, &set_up), (&set_up, &set_up)]
+        {
+            assert!(!share(one, other), "{one:?} beside {other:?}");
+        }
     }
 }
