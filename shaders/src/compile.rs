@@ -249,32 +249,18 @@ fn vertex_programs(
     Ok(())
 }
 
-/// The code of a lowered shader: with branches where they pay, straight where only that fits or has two threads, in another
-/// order where nothing else fits. One that is too long for that is tried once.
+/// The code of a lowered shader, in its own order if it fits so. Parts of words are values, or each user takes them by itself:
+/// which takes less depends on what else is read where.
 fn back(shader: &Shader, inputs: Inputs, program: ProgramKind) -> Result<Program, CompileError> {
-    let branched = pass::branch(shader);
-    let first = match &branched {
-        Some(branched) => backend::compile(branched, inputs),
-        None => words_in_registers(shader, inputs),
-    };
-    let code = match (first, &branched) {
-        // Where there are lookups, the other thread hides more than short branches save.
-        (Ok(code), Some(branched))
-            if shader.stage == Stage::Fragment && !code.threaded && !code.samples.is_empty() =>
-        {
-            match threaded_with_words_in_registers(shader, inputs) {
-                Some(Ok(threaded)) if alone(&code, branched, &threaded) < threaded.code.len() => Ok(code),
-                threaded => threaded.unwrap_or(Ok(code)),
-            }
+    let code = match in_order(shader, inputs) {
+        Ok(code) if code.code.len() <= MOST_TWICE => {
+            let kept = pass::keep_words(shader).and_then(|kept| in_order(&kept, inputs).ok());
+            Ok(kept.filter(|kept| kept.clocks() < code.clocks()).unwrap_or(code))
         }
-        (Err(error), _) if error.kind() == ErrorKind::DoesNotFit && !orders::is_too_long(shader) => {
-            let straight = if branched.is_some() { words_in_registers(shader, inputs) } else { Err(error) };
-            straight.or_else(|error| {
-                orders::in_fewer_registers([shader].into_iter().chain(&branched), inputs)
-                    .unwrap_or(Err(error))
-            })
+        Err(error) if error.kind() == ErrorKind::DoesNotFit => {
+            in_another_order(shader, inputs).unwrap_or(Err(error))
         }
-        (code, _) => code,
+        code => code,
     };
     log::trace!(target: LOG_TARGET, "{program} after back end");
     let mut code = code.map_err(|error| CompileError::Backend { program, error })?;
@@ -282,15 +268,43 @@ fn back(shader: &Shader, inputs: Inputs, program: ProgramKind) -> Result<Program
     Ok(code)
 }
 
-/// Clocks that the only thread of a QPU waits for a lookup, if it has something left to do meanwhile.
-const WAIT: usize = 12;
+/// Instructions up to which code is made in two ways: the compiler takes its time for what is longer.
+const MOST_TWICE: usize = 1024;
+
+/// The code of a shader in its own order: with branches where they pay, straight where only that fits or has two threads.
+fn in_order(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {
+    let Some(branched) = pass::branch(shader) else { return words_in_registers(shader, inputs) };
+    match backend::compile(&branched, inputs) {
+        // Where there are lookups, the other thread hides more than short branches save.
+        Ok(code) if shader.stage == Stage::Fragment && !code.threaded && !code.samples.is_empty() => {
+            match threaded_with_words_in_registers(shader, inputs) {
+                Some(Ok(threaded)) if alone(&code, &branched, &threaded) < threaded.code.len() => Ok(code),
+                threaded => threaded.unwrap_or(Ok(code)),
+            }
+        }
+        Err(error) if error.kind() == ErrorKind::DoesNotFit && !orders::is_too_long(shader) => {
+            words_in_registers(shader, inputs)
+        }
+        code => code,
+    }
+}
+
+/// The code of a shader that does not fit in its own order. One that is too long for others may have words to keep instead of
+/// their parts.
+fn in_another_order(shader: &Shader, inputs: Inputs) -> Option<Result<Program, BackendError>> {
+    if orders::is_too_long(shader) {
+        return pass::keep_words(shader).map(|kept| backend::compile(&kept, inputs));
+    }
+    let branched = pass::branch(shader);
+    orders::in_fewer_registers([shader].into_iter().chain(&branched), inputs)
+}
 
 /// Clocks that an average draw's elements take in code for one thread, made of a shader with branches. What they skip is as
 /// dense as the same in straight code.
 fn alone(code: &Program, branched: &Shader, straight: &Program) -> usize {
     let share = Share::of(branched);
     let skipped = straight.code.len() - share.part_of(straight.code.len());
-    code.code.len().saturating_sub(skipped) + share.part_of(WAIT * code.samples.len())
+    code.code.len().saturating_sub(skipped) + share.part_of(Program::WAIT * code.samples.len())
 }
 
 /// The code of a shader that keeps words of the stream in registers where it can.
@@ -320,7 +334,7 @@ mod tests {
 
     use super::*;
     use crate::binding::{Descriptor, UniformSlot};
-    use crate::ir::{Builder, BuiltinInput, ImageDim, Interpolation, Lod, Op, Output, Sample};
+    use crate::ir::{Builder, BuiltinInput, ImageDim, Interpolation, Lod, Op, Output, Sample, Value};
 
     fn shader(stage: Stage, build: impl FnOnce(&mut Builder)) -> Shader {
         let mut shader = Shader::new(stage);
@@ -393,6 +407,45 @@ mod tests {
         }
         let both = adjusted(640, 16);
         assert!(both.threaded && branches(&both) > 0);
+    }
+
+    /// Two sums with other weights of each component of many texels: the texels fit into the files, but not all of their components.
+    #[test]
+    fn texels_that_are_read_twice_are_looked_up_once() {
+        const TEXELS: u32 = 24;
+        let image = Descriptor { set: 0, binding: 1, element: 0 };
+        let vertex = shader(Stage::Vertex, |b| {
+            let index = b.op(Op::LoadBuiltin(BuiltinInput::VertexIndex), &[]);
+            let place = b.op(Op::SToF, &[index]);
+            let zero = b.float(0.0);
+            let texels: Vec<_> = (0..TEXELS)
+                .map(|n| {
+                    let step = b.float(n as f32 / 16.0);
+                    let place = b.op(Op::FAdd, &[place, step]);
+                    b.emit(
+                        Op::Sample(Sample::plain(image, ImageDim::D2, Lod::Explicit)),
+                        &[place, zero, zero],
+                    )
+                })
+                .collect();
+            let sums: Vec<Value> = (0..2)
+                .map(|sum| {
+                    let terms = texels.iter().flatten().zip(0..);
+                    let products: Vec<Value> = terms
+                        .map(|(&component, n)| {
+                            let weight = b.op(Op::LoadPush(4 * (n + sum * 4 * TEXELS)), &[]);
+                            b.op(Op::FMul, &[component, weight])
+                        })
+                        .collect();
+                    products.into_iter().reduce(|sum, product| b.op(Op::FAdd, &[sum, product])).unwrap()
+                })
+                .collect();
+            for n in 0..4 {
+                b.store_output(Output::Position(n), sums[usize::from(n) % 2]);
+            }
+        });
+        let pipeline = compile_shaders(vertex, None, &PipelineState::default()).unwrap();
+        assert_eq!(pipeline.vertex.samples.len(), TEXELS as usize);
     }
 
     #[test]

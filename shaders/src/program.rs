@@ -66,6 +66,14 @@ impl Pipeline {
 }
 
 impl Program {
+    /// Clocks that the only thread of a QPU waits for a lookup, if it has something left to do meanwhile.
+    pub(crate) const WAIT: usize = 12;
+
+    /// Clocks that the code takes of a QPU as it stands: with one thread, its lookups are waited for.
+    pub(crate) fn clocks(&self) -> usize {
+        self.code.len() + if self.threaded { 0 } else { Program::WAIT * self.samples.len() }
+    }
+
     /// What the words of the stream are taken from, those that the CPU computes with included.
     pub fn words(&self) -> impl Iterator<Item = &UniformSlot> {
         let taken = self.computed.iter().filter_map(|step| match step {

@@ -120,7 +120,7 @@ fn relieved(shader: &Shader) -> Vec<Shader> {
         let together = Effort { across: [across, usize::MAX], tight: Some(many), ..one_by_one };
         [one_by_one, together, Effort { spread: None, ..together }]
     });
-    efforts.flat_map(|effort| relieve::run(shader.clone(), effort).into_iter().flatten()).collect()
+    efforts.flat_map(|effort| relieve::run(shader.clone(), effort, false).into_iter().flatten()).collect()
 }
 
 #[test]

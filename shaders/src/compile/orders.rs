@@ -19,7 +19,11 @@ pub fn in_fewer_registers<'a>(
     shaders: impl Iterator<Item = &'a Shader>,
     inputs: Inputs,
 ) -> Option<Result<Program, BackendError>> {
-    let shaders = shaders.filter(|shader| !is_too_long(shader)).collect();
+    let shaders: Vec<&Shader> = shaders.filter(|shader| !is_too_long(shader)).collect();
+    let shaders = [true, false]
+        .into_iter()
+        .flat_map(|words| shaders.iter().map(move |&shader| (shader, words)))
+        .collect();
     let mut search = Search { shaders, inputs, had_too_many: false };
     EFFORTS.into_iter().find_map(|effort| search.with(effort))
 }
@@ -49,7 +53,8 @@ impl Near<'_> {
 }
 
 struct Search<'a> {
-    shaders: Vec<&'a Shader>,
+    /// What orders are made of: shaders, each with words kept whole and with their parts.
+    shaders: Vec<(&'a Shader, bool)>,
     inputs: Inputs,
     /// Whether more values were alive than there are places for, in an order that was not long.
     had_too_many: bool,
@@ -62,10 +67,10 @@ impl Search<'_> {
             return None;
         }
         let mut short = Vec::new();
-        for shader in std::mem::take(&mut self.shaders) {
+        for (shader, words) in std::mem::take(&mut self.shaders) {
             // What fits in no order is not tried again.
-            let Some(orders) = pass::relieve(shader, effort) else { continue };
-            self.shaders.push(shader);
+            let Some(orders) = pass::relieve(shader, effort, words) else { continue };
+            self.shaders.push((shader, words));
             for order in orders {
                 if length(&order) <= LONG {
                     short.push(order);
@@ -137,8 +142,10 @@ impl Search<'_> {
             return Some(Ok(first));
         }
         let others = rest.take_while(|order| !is_much_longer(length(order), shortest));
-        let mut others = others.filter_map(|order| Selected::ordered(order, self.inputs).ok()?.threaded());
-        Some(others.find(Result::is_ok).unwrap_or(Ok(first)))
+        let mut others =
+            others.filter_map(|order| Selected::ordered(order, self.inputs).ok()?.threaded()?.ok());
+        let hides = others.find(|code| code.clocks() < first.clocks());
+        Some(Ok(hides.unwrap_or(first)))
     }
 }
 

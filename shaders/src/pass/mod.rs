@@ -149,9 +149,21 @@ pub fn keep_uniforms(shader: &Shader) -> Option<Shader> {
     Some(kept)
 }
 
+/// A lowered shader that keeps words rather than parts of them; `None` if its parts are few. See [`opt::unpack`].
+pub fn keep_words(shader: &Shader) -> Option<Shader> {
+    let mut kept = shader.clone();
+    let has_parts = opt::unpack::run(&mut kept);
+    step(&mut kept, "opt_unpack", |_| {});
+    has_parts.then_some(kept)
+}
+
 /// Orders of a lowered shader that keep few values alive, with what is cheap made where it is used; see [`opt::relieve`].
-pub fn relieve(shader: &Shader, effort: opt::relieve::Effort) -> Option<impl Iterator<Item = Shader>> {
-    let orders = opt::relieve::run(shader.clone(), effort)?;
+pub fn relieve(
+    shader: &Shader,
+    effort: opt::relieve::Effort,
+    words: bool,
+) -> Option<impl Iterator<Item = Shader>> {
+    let orders = opt::relieve::run(shader.clone(), effort, words)?;
     // They are made; what is left of a step is to print and to check them.
     Some(orders.map(|mut order| {
         step(&mut order, "opt_relieve", |_| {});

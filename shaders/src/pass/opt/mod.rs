@@ -26,4 +26,5 @@ pub mod relieve;
 pub mod rows;
 pub mod scale;
 pub mod uniforms;
+pub mod unpack;
 pub mod unroll;

@@ -24,14 +24,15 @@ use rustc_hash::FxHashMap;
 
 use crate::ir::{Block, Shader};
 use crate::pass::analysis::live::Live;
+use crate::pass::opt::unpack;
 use order::{Order, Places, Plan, Preference, Room};
+pub use remake::again;
 use remake::takes_room;
 
 /// Values alive in an order of the IR up to which code may fit: some of them are read where they come from.
 const MOST: usize = 72;
 /// Values alive across a block up to which it may: what it computes has to have a place, too.
 const MOST_ACROSS: usize = 64;
-
 /// How hard it is tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
@@ -78,10 +79,14 @@ const FIRST: Effort = Effort {
 
 /// The orders of a shader in which no more values are alive than are of use, made one by one: one in which instructions come as
 /// in the shader if they free no register, and one in which those come first that take fewest. `None` if more values have to be kept
-/// than there are places for in whatever order, or the shader becomes too long.
-pub fn run(mut shader: Shader, effort: Effort) -> Option<impl Iterator<Item = Shader>> {
+/// than there are places for in whatever order, or the shader becomes too long. With `words`, words are kept rather than
+/// parts of them: `None` if those are few.
+pub fn run(mut shader: Shader, effort: Effort, words: bool) -> Option<impl Iterator<Item = Shader>> {
     if let Some(most) = effort.spread {
         spread::run(&mut shader, most);
+    }
+    if words && !unpack::run(&mut shader) {
+        return None;
     }
     // Comparisons go to where they are looked at, so that it is what they compare that is kept.
     conditions::split(&mut shader);
@@ -156,7 +161,7 @@ mod tests {
             (0..count).map(|n| b.op(Op::TmuDirect { buffer: BUFFER, offset: 4 * n }, &[at])).collect();
         let result = sum(&mut b, &words);
         b.emit(Op::TlbColorWrite, &[result]);
-        run(shader, EFFORTS[0]).and_then(Iterator::last).expect("an order is of use")
+        run(shader, EFFORTS[0], false).and_then(Iterator::last).expect("an order is of use")
     }
 
     fn backwards(b: &mut Builder, words: &[Value], first: Value) -> Value {
@@ -239,7 +244,7 @@ mod tests {
         b.emit(Op::TlbColorWrite, &[sum]);
 
         for effort in EFFORTS {
-            let orders: Vec<Shader> = run(shader.clone(), effort).into_iter().flatten().collect();
+            let orders: Vec<Shader> = run(shader.clone(), effort, false).into_iter().flatten().collect();
             assert!(
                 !orders.is_empty(),
                 "none of the products frees a register by itself, but together they do"
