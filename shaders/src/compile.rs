@@ -252,15 +252,25 @@ fn vertex_programs(
 /// The code of a lowered shader, in its own order if it fits so. Parts of words are values, or each user takes them by itself:
 /// which takes less depends on what else is read where.
 fn back(shader: &Shader, inputs: Inputs, program: ProgramKind) -> Result<Program, CompileError> {
-    let code = match in_order(shader, inputs) {
-        Ok(code) if code.code.len() <= MOST_TWICE => {
-            let kept = pass::keep_words(shader).and_then(|kept| in_order(&kept, inputs).ok());
-            Ok(kept.filter(|kept| kept.clocks() < code.clocks()).unwrap_or(code))
+    let code = if orders::is_too_long(shader) {
+        // It is made in one way only, the one that is more likely to fit.
+        match pass::keep_words(shader) {
+            Some(kept) => backend::compile(&kept, inputs),
+            None => in_order(shader, inputs),
         }
-        Err(error) if error.kind() == ErrorKind::DoesNotFit => {
-            in_another_order(shader, inputs).unwrap_or(Err(error))
+    } else {
+        match in_order(shader, inputs) {
+            Ok(code) if code.code.len() <= MOST_TWICE => {
+                let kept = pass::keep_words(shader).and_then(|kept| in_order(&kept, inputs).ok());
+                Ok(kept.filter(|kept| kept.clocks() < code.clocks()).unwrap_or(code))
+            }
+            Err(error) if error.kind() == ErrorKind::DoesNotFit => {
+                let branched = pass::branch(shader);
+                orders::in_fewer_registers([shader].into_iter().chain(&branched), inputs)
+                    .unwrap_or(Err(error))
+            }
+            code => code,
         }
-        code => code,
     };
     log::trace!(target: LOG_TARGET, "{program} after back end");
     let mut code = code.map_err(|error| CompileError::Backend { program, error })?;
@@ -287,16 +297,6 @@ fn in_order(shader: &Shader, inputs: Inputs) -> Result<Program, BackendError> {
         }
         code => code,
     }
-}
-
-/// The code of a shader that does not fit in its own order. One that is too long for others may have words to keep instead of
-/// their parts.
-fn in_another_order(shader: &Shader, inputs: Inputs) -> Option<Result<Program, BackendError>> {
-    if orders::is_too_long(shader) {
-        return pass::keep_words(shader).map(|kept| backend::compile(&kept, inputs));
-    }
-    let branched = pass::branch(shader);
-    orders::in_fewer_registers([shader].into_iter().chain(&branched), inputs)
 }
 
 /// Clocks that an average draw's elements take in code for one thread, made of a shader with branches. What they skip is as

@@ -25,6 +25,9 @@ use crate::work;
 /// No instruction of a program's end may touch this register of either file (qpu.md §5.1 rule 3).
 pub const LAST_CHOICE: u8 = 14;
 
+/// Operations that are looked at in all rounds until values are split no more: half a second of the compiler's time on a PC.
+const MOST_VISITS: usize = 1 << 22;
+
 /// Allocates all registers of `program`, inserting copies where an operation could not read its
 /// operands, and leaving out copies that became idle. Returns where the registers are, and those copies.
 ///
@@ -32,15 +35,17 @@ pub const LAST_CHOICE: u8 = 14;
 /// Where too many values are alive.
 pub fn allocate(program: &mut VirtProgram, threads: Threads) -> Result<(Assignment, Idle), BackendError> {
     // Each round gives values their freedom, or an operation an operand that no file holds, and either once.
+    let mut visits = 0;
     for _ in 0..=program.ops.len() + program.regs.len() {
         work::count(program.ops.len());
+        visits += program.ops.len();
         let allocator = Allocator::new(program, threads);
         if let Some(pressure) = allocator.overfull() {
             return Err(pressure.error(program));
         }
         let assignment = match allocator.run() {
             Ok(assignment) => assignment,
-            Err(Pressure { live, .. }) if split::free(program, &live) => continue,
+            Err(Pressure { live, .. }) if visits < MOST_VISITS && split::free(program, &live) => continue,
             Err(pressure) => return Err(pressure.error(program)),
         };
         let conflicts = find_conflicts(program, &assignment);
