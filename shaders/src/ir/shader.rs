@@ -188,6 +188,14 @@ impl Shader {
         inst
     }
 
+    /// Makes another instruction that does what one does, on its own operands, without placing it in a block.
+    pub fn copy_inst(&mut self, data: &InstData, args: SmallVec<[Value; 4]>) -> Inst {
+        let types: SmallVec<[Type; 4]> = data.results.iter().map(|&value| self.values[value].ty).collect();
+        let copy = self.make_inst(data.op, args, &types, data.relaxed);
+        (self.insts[copy].exact, self.insts[copy].line) = (data.exact, data.line);
+        copy
+    }
+
     /// The blocks of the body in program order.
     pub fn blocks_in_order(&self) -> SmallVec<[Block; 8]> {
         let mut blocks = SmallVec::new();

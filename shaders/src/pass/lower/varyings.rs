@@ -67,7 +67,7 @@ mod tests {
         let mut vertex = Shader::new(Stage::Vertex);
         let block = vertex.entry().unwrap();
         let mut b = Builder::new(&mut vertex, block);
-        let mut input = |b: &mut Builder, location| {
+        let input = |b: &mut Builder, location| {
             b.op(Op::LoadInput { location, component: 0, interpolation: smooth }, &[])
         };
         let [float, unorm, snorm] = [0, 1, 2].map(|location| input(&mut b, location));

@@ -9,7 +9,6 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::dce;
-use super::relieve::again;
 use crate::ir::{Block, Inst, Op, Shader, Value};
 
 /// A shader in which fewer instructions than one of so many would be parts has little to gain.
@@ -40,7 +39,7 @@ pub fn run(shader: &mut Shader) -> bool {
         for inst in std::mem::take(&mut shader.blocks[block].insts) {
             if let Some(&value) = takers.get(&inst) {
                 let data = shader.insts[shader.values[value].inst].clone();
-                let own = again(shader, &data, data.args.clone());
+                let own = shader.copy_inst(&data, data.args.clone());
                 insts.push(own);
                 let part = shader.insts[own].results[0];
                 for arg in shader.insts[inst].args.iter_mut().filter(|arg| **arg == value) {

@@ -2,7 +2,6 @@
 
 use std::f32::consts::{E, LOG2_E};
 
-use super::near_one::LOG2_NEAR_ONE;
 use crate::ir::Op;
 use crate::pass::analysis::range::Range;
 
@@ -26,6 +25,13 @@ pub const EXP2: f32 = 0.000_14;
 pub const LOG2: f32 = 0.000_17;
 /// Absolute error of the short series of a sine.
 pub const SINE: f32 = 0.000_02;
+
+/// Relative error of logarithms whose estimate is replaced near 1 (`near_one`): of the product there, and of the SFU's estimate
+/// elsewhere.
+pub const LOG2_NEAR_ONE: f32 = 0.001_4;
+
+// Of the two places at which the estimate begins this is where the logarithm is smaller: log2(1 + NEAR).
+const _: () = assert!(LOG2 / 0.123 < LOG2_NEAR_ONE);
 
 /// An operation's estimate.
 #[derive(Clone, Copy)]

@@ -24,10 +24,11 @@ use crate::ir::{Inst, Op, Shader};
 use crate::pass::analysis::range::Range;
 use crate::pass::rewrite::{Action, rewrite};
 use error::Path;
+pub use estimate::LOG2_NEAR_ONE;
 pub use estimate::{BUDGET, EXP2, LOG2, RECIP, RSQRT, SINE};
 use estimate::{COMPONENTS, Estimate, Off, better, estimate};
 use influence::Influences;
-pub use near_one::{LOG2_NEAR_ONE, NEAR};
+pub use near_one::NEAR;
 use sight::Sights;
 
 /// Marks the operations that powers are made of, whoever sees their estimates.

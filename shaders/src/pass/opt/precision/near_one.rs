@@ -4,17 +4,10 @@
 //! as much of that as it likes, but of a relative error only what y · 2^y makes of it, which no exponent makes large. So near 1 a
 //! product takes the estimate's place.
 
-use super::estimate::LOG2;
 use crate::ir::{Builder, Op, Value};
 
 /// Largest |x - 1| at which x is near 1.
 pub const NEAR: f32 = 0.089;
-
-/// Relative error: of the product near 1, and of the SFU's estimate elsewhere.
-pub const LOG2_NEAR_ONE: f32 = 0.001_4;
-
-// log2(1 - NEAR) is the larger of the two at which the estimate begins, log2(1 + NEAR) = 0.123 the smaller.
-const _: () = assert!(LOG2 / 0.123 < LOG2_NEAR_ONE);
 
 /// Coefficients of log2(1 + t)/t, ascending: minimax of the relative error.
 const SERIES: [f32; 2] = [1.444_640_9, -0.722_462_7];

@@ -2,7 +2,7 @@
 
 use cranelift_entity::SecondaryMap;
 
-use super::remake::{again, is_movable};
+use super::remake::is_movable;
 use crate::ir::{Block, Inst, InstData, Node, Op, Region, Shader, Type, Value};
 
 /// Gives each user of a comparison one of its own, in its block, and each if one at the end of the block in front of it. Flags
@@ -75,12 +75,12 @@ fn own(
     for arg in &mut args {
         if is_here(*arg) && sets_flags(shader, &data, *arg, counts[*arg]) {
             let word = shader.insts[shader.values[*arg].inst].clone();
-            let inst = again(shader, &word, word.args.clone());
+            let inst = shader.copy_inst(&word, word.args.clone());
             insts.push(inst);
             *arg = shader.insts[inst].results[0];
         }
     }
-    let inst = again(shader, &data, args);
+    let inst = shader.copy_inst(&data, args);
     insts.push(inst);
     shader.insts[inst].results[0]
 }

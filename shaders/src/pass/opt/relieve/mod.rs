@@ -26,7 +26,6 @@ use crate::ir::{Block, Shader};
 use crate::pass::analysis::live::Live;
 use crate::pass::opt::unpack;
 use order::{Order, Places, Plan, Preference, Room};
-pub use remake::again;
 use remake::takes_room;
 
 /// Values alive in an order of the IR up to which code may fit: some of them are read where they come from.

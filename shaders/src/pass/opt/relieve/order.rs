@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::alive::Alive;
-use super::remake::{Between, FEW, Known, Remake, Site, again, operands, takes_room};
+use super::remake::{Between, FEW, Known, Remake, Site, operands, takes_room};
 use crate::ir::{Block, Inst, Shader, Value};
 use crate::pass::analysis::live::Live;
 use crate::work;
@@ -314,7 +314,7 @@ impl<'a> Order<'a> {
 
     fn make_again(&mut self, value: Value) {
         let data = self.shader.insts[self.shader.values[value].inst].clone();
-        let copy = again(self.shader, &data, data.args.clone());
+        let copy = self.shader.copy_inst(&data, data.args.clone());
         let result = self.shader.insts[copy].results[0];
         for user in self.users.remove(&value).unwrap_or_default() {
             for arg in self.shader.insts[user].args.iter_mut().filter(|arg| **arg == value) {

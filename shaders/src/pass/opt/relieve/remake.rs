@@ -4,7 +4,7 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::ir::{Inst, InstData, Op, Shader, Type, Value};
+use crate::ir::{Inst, InstData, Op, Shader, Value};
 use crate::work;
 
 /// A value with so few users is made again rather than kept for one that is.
@@ -198,16 +198,8 @@ impl<'a> Copies<'a> {
     pub fn make(&mut self, shader: &mut Shader, value: Value) {
         let data = &self.makers[&value];
         let args = data.args.iter().map(|&arg| self.of_value(arg)).collect();
-        let inst = again(shader, data, args);
+        let inst = shader.copy_inst(data, args);
         self.insts.push(inst);
         self.made.insert(value, shader.insts[inst].results[0]);
     }
-}
-
-/// Another instruction that does what one does, on its own operands.
-pub fn again(shader: &mut Shader, data: &InstData, args: SmallVec<[Value; 4]>) -> Inst {
-    let types: SmallVec<[Type; 4]> = data.results.iter().map(|&value| shader.values[value].ty).collect();
-    let copy = shader.make_inst(data.op, args, &types, data.relaxed);
-    (shader.insts[copy].exact, shader.insts[copy].line) = (data.exact, data.line);
-    copy
 }
