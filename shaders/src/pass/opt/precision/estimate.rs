@@ -30,9 +30,6 @@ pub const SINE: f32 = 0.000_02;
 /// elsewhere.
 pub const LOG2_NEAR_ONE: f32 = 0.001_4;
 
-// Of the two places at which the estimate begins this is where the logarithm is smaller: log2(1 + NEAR).
-const _: () = assert!(LOG2 / 0.123 < LOG2_NEAR_ONE);
-
 /// An operation's estimate.
 #[derive(Clone, Copy)]
 pub struct Estimate {

@@ -4,10 +4,16 @@
 //! as much of that as it likes, but of a relative error only what y · 2^y makes of it, which no exponent makes large. So near 1 a
 //! product takes the estimate's place.
 
+use std::f32::consts::LOG2_E;
+
+use super::estimate::{LOG2, LOG2_NEAR_ONE};
 use crate::ir::{Builder, Op, Value};
 
 /// Largest |x - 1| at which x is near 1.
 pub const NEAR: f32 = 0.089;
+
+// Of the two places at which the estimate begins the logarithm is smaller at 1 + NEAR, and ln(1 + t) is more than t - t²/2.
+const _: () = assert!(LOG2 < LOG2_NEAR_ONE * LOG2_E * (NEAR - NEAR * NEAR / 2.0));
 
 /// Coefficients of log2(1 + t)/t, ascending: minimax of the relative error.
 const SERIES: [f32; 2] = [1.444_640_9, -0.722_462_7];
