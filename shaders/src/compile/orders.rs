@@ -20,11 +20,8 @@ pub fn in_fewer_registers<'a>(
     inputs: Inputs,
 ) -> Option<Result<Program, BackendError>> {
     let shaders: Vec<&Shader> = shaders.filter(|shader| !is_too_long(shader)).collect();
-    let shaders = [true, false]
-        .into_iter()
-        .flat_map(|words| shaders.iter().map(move |&shader| (shader, words)))
-        .collect();
-    let mut search = Search { shaders, inputs, had_too_many: false };
+    let forms = [true, false].into_iter().flat_map(|words| (0..shaders.len()).map(move |n| (n, words)));
+    let mut search = Search { forms: forms.collect(), shaders, inputs, had_too_many: false };
     EFFORTS.into_iter().find_map(|effort| search.with(effort))
 }
 
@@ -53,8 +50,9 @@ impl Near<'_> {
 }
 
 struct Search<'a> {
-    /// What orders are made of: shaders, each with words kept whole and with their parts.
-    shaders: Vec<(&'a Shader, bool)>,
+    shaders: Vec<&'a Shader>,
+    /// What orders are made of: each of the shaders with words kept whole and with their parts.
+    forms: Vec<(usize, bool)>,
     inputs: Inputs,
     /// Whether more values were alive than there are places for, in an order that was not long.
     had_too_many: bool,
@@ -67,10 +65,14 @@ impl Search<'_> {
             return None;
         }
         let mut short = Vec::new();
-        for (shader, words) in std::mem::take(&mut self.shaders) {
+        let mut spread: Vec<Option<Option<Shader>>> = vec![None; self.shaders.len()];
+        for (n, words) in std::mem::take(&mut self.forms) {
+            let spread = spread[n].get_or_insert_with(|| pass::spread(self.shaders[n], effort));
             // What fits in no order is not tried again.
-            let Some(orders) = pass::relieve(shader, effort, words) else { continue };
-            self.shaders.push((shader, words));
+            let Some(orders) = spread.as_ref().and_then(|shader| pass::relieve(shader, effort, words)) else {
+                continue;
+            };
+            self.forms.push((n, words));
             for order in orders {
                 if length(&order) <= LONG {
                     short.push(order);

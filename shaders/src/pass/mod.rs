@@ -157,7 +157,13 @@ pub fn keep_words(shader: &Shader) -> Option<Shader> {
     has_parts.then_some(kept)
 }
 
-/// Orders of a lowered shader that keep few values alive, with what is cheap made where it is used; see [`opt::relieve`].
+/// A lowered shader with which [`relieve`] can begin; `None` if its values fit in no order.
+pub fn spread(shader: &Shader, effort: opt::relieve::Effort) -> Option<Shader> {
+    opt::relieve::spread(shader, effort)
+}
+
+/// Orders of a shader from [`spread`] that keep few values alive, with what is cheap made where it is used; see
+/// [`opt::relieve`].
 pub fn relieve(
     shader: &Shader,
     effort: opt::relieve::Effort,

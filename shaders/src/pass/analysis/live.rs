@@ -79,31 +79,42 @@ pub struct Path {
     loops: Vec<Range<usize>>,
     /// What control flow looks at, and where: at a block's end.
     conditions: Vec<(Value, usize)>,
+    /// Which values all elements share, if an if had to know.
+    uniform: Option<Uniform>,
 }
 
 impl Path {
     /// Of a shader.
     pub fn of(shader: &Shader) -> Path {
-        let mut path = Path { blocks: Vec::new(), loops: Vec::new(), conditions: Vec::new() };
-        path.region(shader, &mut None, &shader.body);
+        Path::among(shader, None)
+    }
+
+    /// Of the same shader, if its blocks hold other code but its conditions are the same values.
+    pub fn again(self, shader: &Shader) -> Path {
+        Path::among(shader, self.uniform)
+    }
+
+    fn among(shader: &Shader, uniform: Option<Uniform>) -> Path {
+        let mut path = Path { blocks: Vec::new(), loops: Vec::new(), conditions: Vec::new(), uniform };
+        path.region(shader, &shader.body);
         path
     }
 
-    fn region(&mut self, shader: &Shader, uniform: &mut Option<Uniform>, region: &Region) {
+    fn region(&mut self, shader: &Shader, region: &Region) {
         for node in region {
             work::count(1);
             match node {
                 Node::Block(block) => self.blocks.push(*block),
                 Node::Loop(body) => {
                     let start = self.blocks.len();
-                    self.region(shader, uniform, body);
+                    self.region(shader, body);
                     self.loops.push(start..self.blocks.len());
                 }
                 Node::If { cond, then, otherwise } => {
-                    let one_arm = uniform.get_or_insert_with(|| Uniform::of(shader)).contains(*cond);
+                    let one_arm = self.uniform.get_or_insert_with(|| Uniform::of(shader)).contains(*cond);
                     self.look_at(*cond);
                     let arms = Arms::of(shader, *cond, one_arm, [then, otherwise], |_| true);
-                    arms.in_order().into_iter().for_each(|arm| self.region(shader, uniform, arm));
+                    arms.in_order().into_iter().for_each(|arm| self.region(shader, arm));
                     // What the second arm leaves is kept where it was taken, if it is not the way out of a loop.
                     if !one_arm && !matches!(then.last(), Some(Node::Break)) {
                         self.look_at(*cond);

@@ -16,6 +16,18 @@ const MOST_LOOKS: usize = 1 << 19;
 /// Instructions of a shader that is of no use any more.
 const LONGEST: usize = 65_536;
 
+/// Whether no more than `limit` values have to be kept behind the block behind which most are alive, whatever is made again where.
+pub fn fits(shader: &Shader, limit: usize) -> bool {
+    let blocks = shader.blocks_in_order();
+    let live = Live::of(shader);
+    let alive = |block: Block| live.behind(block).filter(|&value| takes_room(shader, value));
+    let most = blocks.iter().map(|&block| (alive(block).count(), block)).max();
+    most.is_none_or(|(count, block)| {
+        count <= limit
+            || Places::of(shader, &blocks).fit(shader, block, &alive(block).collect::<Vec<_>>(), limit)
+    })
+}
+
 /// Makes values again until no more than `most` are alive behind a block, or as few as can be. Whether these are no more than
 /// `limit` (what cannot be made again, and is used behind a block, has to be kept in whatever order), and neither the shader nor
 /// the work became too long.
@@ -57,7 +69,7 @@ pub fn run(shader: &mut Shader, [most, limit]: [usize; 2]) -> bool {
         // Which arm of an if comes first depends on which of them has code.
         let code = self::with_code(shader, &blocks);
         if code != with_code {
-            (with_code, path) = (code, Path::of(shader));
+            (with_code, path) = (code, path.again(shader));
         }
     }
 }
@@ -123,9 +135,18 @@ impl Places {
         most: usize,
         limit: usize,
     ) -> Option<Vec<Value>> {
-        let fixed: FxHashSet<Value> = self.handed[block].iter().copied().collect();
-        let is_fixed = |value: Value| !self.may_repeat(shader, value) || fixed.contains(&value);
-        cut::kept(alive, |value| operands(shader, value), is_fixed, most, limit)
+        cut::kept(alive, |value| operands(shader, value), self.is_fixed(shader, block), most, limit)
+    }
+
+    /// Whether there are up to `limit` values that can be kept behind a block of which all that is alive there can be made.
+    fn fit(&self, shader: &Shader, block: Block, alive: &[Value], limit: usize) -> bool {
+        cut::is_enough(alive, |value| operands(shader, value), self.is_fixed(shader, block), limit)
+    }
+
+    /// Which values are not made again behind a block.
+    fn is_fixed<'a>(&'a self, shader: &'a Shader, block: Block) -> impl Fn(Value) -> bool + 'a {
+        let handed: FxHashSet<Value> = self.handed[block].iter().copied().collect();
+        move |value| !self.may_repeat(shader, value) || handed.contains(&value)
     }
 
     /// Makes what is not kept in each block that uses it.

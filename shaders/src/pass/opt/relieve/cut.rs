@@ -41,6 +41,16 @@ pub fn kept<I: Iterator<Item = Value>>(
     DISTANCES.into_iter().find_map(|far| least(far, most))
 }
 
+/// Whether there are values, no more than `limit`, of which all that are `wanted` can be made; see [`kept`].
+pub fn is_enough<I: Iterator<Item = Value>>(
+    wanted: &[Value],
+    operands: impl Fn(Value) -> I,
+    is_fixed: impl Fn(Value) -> bool,
+    limit: usize,
+) -> bool {
+    least(wanted, Making { operands, is_root: is_fixed }, limit).is_some()
+}
+
 /// How many instructions stand between each value and one that is wanted.
 fn distances<I: Iterator<Item = Value>>(
     wanted: &[Value],

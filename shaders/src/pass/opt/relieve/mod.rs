@@ -76,14 +76,26 @@ const FIRST: Effort = Effort {
     is_last: false,
 };
 
-/// The orders of a shader in which no more values are alive than are of use, made one by one: one in which instructions come as
-/// in the shader if they free no register, and one in which those come first that take fewest. `None` if more values have to be kept
-/// than there are places for in whatever order, or the shader becomes too long. With `words`, words are kept rather than
-/// parts of them: `None` if those are few.
-pub fn run(mut shader: Shader, effort: Effort, words: bool) -> Option<impl Iterator<Item = Shader>> {
+/// A shader whose values live in fewer blocks, as an effort begins with it; `None` if more of them have to be kept than there are
+/// places for in whatever order.
+pub fn spread(shader: &Shader, effort: Effort) -> Option<Shader> {
+    let mut spread = shader.clone();
     if let Some(most) = effort.spread {
-        spread::run(&mut shader, most);
+        conditions::split(&mut spread);
+        if !across::fits(&spread, effort.across[1]) {
+            return None;
+        }
+        spread.clone_from(shader);
+        spread::run(&mut spread, most);
     }
+    Some(spread)
+}
+
+/// The orders of a shader that was [`spread`] in which no more values are alive than are of use, made one by one: one in which
+/// instructions come as in the shader if they free no register, and one in which those come first that take fewest. `None` if
+/// more values have to be kept than there are places for in whatever order, or the shader becomes too long. With `words`, words
+/// are kept rather than parts of them: `None` if those are few.
+pub fn run(mut shader: Shader, effort: Effort, words: bool) -> Option<impl Iterator<Item = Shader>> {
     if words && !unpack::run(&mut shader) {
         return None;
     }
@@ -160,7 +172,8 @@ mod tests {
             (0..count).map(|n| b.op(Op::TmuDirect { buffer: BUFFER, offset: 4 * n }, &[at])).collect();
         let result = sum(&mut b, &words);
         b.emit(Op::TlbColorWrite, &[result]);
-        run(shader, EFFORTS[0], false).and_then(Iterator::last).expect("an order is of use")
+        let spread = spread(&shader, EFFORTS[0]).expect("little is alive");
+        run(spread, EFFORTS[0], false).and_then(Iterator::last).expect("an order is of use")
     }
 
     fn backwards(b: &mut Builder, words: &[Value], first: Value) -> Value {
@@ -243,7 +256,8 @@ mod tests {
         b.emit(Op::TlbColorWrite, &[sum]);
 
         for effort in EFFORTS {
-            let orders: Vec<Shader> = run(shader.clone(), effort, false).into_iter().flatten().collect();
+            let spread = spread(&shader, effort).expect("it can be made of few");
+            let orders: Vec<Shader> = run(spread, effort, false).into_iter().flatten().collect();
             assert!(
                 !orders.is_empty(),
                 "none of the products frees a register by itself, but together they do"
@@ -253,6 +267,31 @@ mod tests {
                 let alive = live.behind(entry).filter(|&value| takes_room(&order, value)).count();
                 assert!(alive <= effort.across[0], "{alive} values are alive in front of the arms");
             }
+        }
+    }
+
+    #[test]
+    fn what_has_to_be_kept_in_too_many_registers_is_found_at_once() {
+        for (count, fits) in [(MOST_ACROSS - 8, true), (MOST_ACROSS + 8, false)] {
+            let mut shader = Shader::new(Stage::Fragment);
+            let entry = shader.entry().expect("a new shader has a block");
+            let end = shader.blocks.push(Default::default());
+            shader.body.push(Node::Block(end));
+            let mut b = Builder::new(&mut shader, entry);
+            let input = b.op(Op::Varying(0), &[]);
+            // What comes from other elements is made once; the sums of two of them each are more than there are registers.
+            let mut word = |n: usize| {
+                let scale = b.float(n as f32);
+                let scaled = b.op(Op::FMul, &[input, scale]);
+                b.op(Op::Rotate(1), &[scaled])
+            };
+            let words: Vec<Value> = (0..count).map(&mut word).collect();
+            let pairs = words.iter().zip(words.iter().cycle().skip(1)).chain(words.iter().zip(&words));
+            let sums: Vec<Value> = pairs.map(|(&one, &other)| b.op(Op::FAdd, &[one, other])).collect();
+            let mut b = Builder::new(&mut shader, end);
+            let sum = backwards(&mut b, &sums, input);
+            b.emit(Op::TlbColorWrite, &[sum]);
+            assert_eq!(spread(&shader, EFFORTS[0]).is_some(), fits, "{count} words");
         }
     }
 
