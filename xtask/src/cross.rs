@@ -185,6 +185,19 @@ pub fn build(target: &Target, package: &str, release: bool) -> Result<PathBuf, E
     Ok(directory()?.join(target.triple).join(if release { "release" } else { "debug" }))
 }
 
+/// Builds what integration tests need of packages, and returns the directory with `library` and the packages' programs. `what` names
+/// packages and one test of each. Where cargo builds the standard library along, tests and builds share nothing: what other tests
+/// built is used again.
+pub fn build_for_tests(target: &Target, what: &[&str], library: &str) -> Result<PathBuf, Error> {
+    let mut command = cargo(target, "test")?;
+    command.arg("--no-run").args(what);
+    status(&mut command, &format!("building {library} for {}", target.name))?;
+    let directory = directory()?.join(target.triple).join("debug");
+    // Where cargo leaves libraries that tests depend on.
+    std::fs::copy(directory.join("deps").join(library), directory.join(library))?;
+    Ok(directory)
+}
+
 /// Builds an example of a package for measuring, and returns the program.
 pub fn build_example(target: &Target, package: &str, example: &str) -> Result<PathBuf, Error> {
     let mut command = cargo(target, "build")?;

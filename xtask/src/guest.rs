@@ -124,21 +124,10 @@ fn suites(
     Err(format!("{} with the driver on {} failed ({status})", suites.join(", "), target.name).into())
 }
 
-/// Builds the driver and the programs of the suites; where they lie. As what tests need: cargo shares nothing between builds and
-/// tests, where it builds the standard library along.
+/// Builds the driver and the programs of the suites; where they lie.
 fn programs(target: &Target) -> Result<PathBuf, Error> {
-    let packages = ["--package", "vc4-icd", "--package", "vc4-tests"];
-    let mut command = cross::cargo(target, "test")?;
-    // One test of each package is enough to have its programs built.
-    command.args(packages).args(["--no-run", "--test", "version", "--test", "bad_input"]);
-    let status = command.status()?;
-    if !status.success() {
-        return Err(format!("building the driver for {} failed ({status})", target.name).into());
-    }
-    let directory = cross::directory()?.join(target.triple).join("debug");
-    // Where cargo leaves libraries that tests depend on.
-    std::fs::copy(directory.join("deps").join(DRIVER), directory.join(DRIVER))?;
-    Ok(directory)
+    let what = ["--package", "vc4-icd", "--test", "version", "--package", "vc4-tests", "--test", "bad_input"];
+    cross::build_for_tests(target, &what, DRIVER)
 }
 
 /// A folder with Debian's libraries for `target`; what was fetched before is used again.
