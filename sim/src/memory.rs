@@ -18,6 +18,10 @@ pub const PAGE_BYTES: u32 = 4096;
 /// First page handed out; bus address 0 stays invalid.
 const FIRST_PAGE: u32 = 1;
 
+/// Pages of the largest power of two at whose multiples allocations begin: Linux' allocator of contiguous memory places each at a
+/// multiple of its own size, rounded up to a power of two, up to this one (CONFIG_CMA_ALIGNMENT as it comes).
+const MOST_ALIGNED: u32 = 1 << 8;
+
 /// Access outside of bus memory: on the chip this reads garbage or stalls the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("bus address {address:#010x} lies outside of the simulated memory")]
@@ -43,7 +47,7 @@ unsafe fn pick(words: &[AtomicU32], places: &[Lanes], out: &mut [Lanes]) {
     }
 }
 
-/// Bus memory with a first-fit page allocator.
+/// Bus memory with a page allocator that places BOs as Linux does: the first fit at a multiple of what is asked for.
 pub struct Memory {
     storage: Storage,
     discard: Option<Discard>,
@@ -109,15 +113,22 @@ impl Memory {
         pages.free.values().sum::<u32>() * PAGE_BYTES
     }
 
-    /// Allocates zeroed, contiguous pages for `bytes` bytes; `None` when no run is long enough.
+    /// Allocates zeroed, contiguous pages for `bytes` bytes; `None` when no run is long enough behind a multiple of them.
     pub fn allocate(&self, bytes: u32) -> Option<u32> {
         let count = bytes.checked_add(PAGE_BYTES - 1)? / PAGE_BYTES;
         let (first, dirty) = {
             let mut pages = self.pages.lock().expect("no panic while the list is held");
-            let (&first, &run) = pages.free.iter().find(|&(_, &run)| run >= count && count > 0)?;
-            pages.free.remove(&first);
-            if run > count {
-                pages.free.insert(first + count, run - count);
+            let aligned = count.checked_next_power_of_two()?.min(MOST_ALIGNED);
+            let fit = |(&free, &run): (&u32, &u32)| {
+                let first = free.next_multiple_of(aligned);
+                (count > 0 && first + count <= free + run).then_some((free, run, first))
+            };
+            let (free, run, first) = pages.free.iter().find_map(fit)?;
+            pages.free.remove(&free);
+            for (from, to) in [(free, first), (first + count, free + run)] {
+                if from < to {
+                    pages.free.insert(from, to - from);
+                }
             }
             let dirty = pages.untouched.saturating_sub(first).min(count);
             pages.untouched = pages.untouched.max(first + count);
@@ -333,22 +344,35 @@ mod tests {
     #[test]
     fn released_pages_join_and_come_back_zeroed() {
         let memory = Memory::new(16 * PAGE_BYTES);
-        let a = memory.allocate(2 * PAGE_BYTES).unwrap();
+        let a = memory.allocate(8 * PAGE_BYTES).unwrap();
         let b = memory.allocate(1).unwrap();
-        assert_eq!(b, a + 2 * PAGE_BYTES);
-        memory.write(a + 4, 7).unwrap();
-        memory.release(a, 2 * PAGE_BYTES);
+        assert_eq!((a, b), (8 * PAGE_BYTES, PAGE_BYTES));
+        memory.write(b + 4, 7).unwrap();
+        memory.release(a, 8 * PAGE_BYTES);
         memory.release(b, 1);
-        let whole = memory.allocate(15 * PAGE_BYTES).unwrap();
-        assert_eq!(whole, a);
-        assert_eq!(memory.read(a + 4), Ok(0));
+        let parts: Vec<_> = [8, 4, 2, 1].iter().map(|count| memory.allocate(count * PAGE_BYTES)).collect();
+        assert_eq!(parts, [8, 4, 2, 1].map(|page| Some(page * PAGE_BYTES)), "the whole is one run again");
+        assert_eq!(memory.read(b + 4), Ok(0));
         assert_eq!(memory.allocate(1), None);
     }
 
     #[test]
+    fn allocations_begin_at_multiples_of_their_size_as_in_linux() {
+        let memory = Memory::new(3 * MOST_ALIGNED * PAGE_BYTES);
+        let page = |count: u32| memory.allocate(count * PAGE_BYTES).map(|address| address / PAGE_BYTES);
+        assert_eq!([1, 3, 5, 2, 1, 64, 65].map(page), [1, 4, 8, 2, 7, 64, 128].map(Some));
+        assert_eq!(
+            page(MOST_ALIGNED + 1),
+            Some(MOST_ALIGNED),
+            "larger ones begin at multiples of the largest"
+        );
+        assert_eq!(page(MOST_ALIGNED), None, "there are as many pages, but not there");
+    }
+
+    #[test]
     fn an_allocation_returns_its_pages() {
-        let memory = Arc::new(Memory::new(4 * PAGE_BYTES));
-        let all = Allocation::new(&memory, 3 * PAGE_BYTES).unwrap();
+        let memory = Arc::new(Memory::new(2 * PAGE_BYTES));
+        let all = Allocation::new(&memory, PAGE_BYTES).unwrap();
         assert!(Allocation::new(&memory, 1).is_none());
         drop(all);
         assert!(Allocation::new(&memory, 1).is_some());

@@ -1,4 +1,5 @@
-/* Has an OpenGL ES 2 driver compile programs: links each and draws a triangle by it, which is when drivers compile for the state.
+/* Has an OpenGL ES 2 driver compile programs: links each and draws a triangle by it, or points if it sets their size, which is when
+ * drivers compile for the state.
  *
  * usage: compile LIST [RENDERER [ROUNDS [DRAWS]]]
  *
@@ -126,10 +127,13 @@ static void run(int number, int draws, const char *vertex, const char *fragment)
         if (!ok) refuse(fragment, program, glGetProgramInfoLog);
     }
     if (ok) {
+        char *text = load(vertex);
+        GLenum primitive = strstr(text, "gl_PointSize") ? GL_POINTS : GL_TRIANGLES;
+        free(text);
         glUseProgram(program);
         set_attributes(program);
         for (int i = 0; i < draws; i++) {
-            glDrawArrays(GL_TRIANGLES, 0, 3);
+            glDrawArrays(primitive, 0, 3);
             glFinish();
         }
         fprintf(stderr, "DRAWN\n");

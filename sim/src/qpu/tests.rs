@@ -187,7 +187,6 @@ fn finished(mut code: Vec<Inst>) -> Vec<Inst> {
 
 fn run_with(code: Vec<Inst>, uniforms: &[u32], mut mock: Mock) -> Outcome {
     let memory = Memory::new(1 << 16);
-    memory.allocate(0xf000).unwrap();
     for (i, &word) in uniforms.iter().enumerate() {
         memory.write(UNIFORMS + 4 * i as u32, word).unwrap();
     }

@@ -25,6 +25,8 @@ const WORSE: f64 = 1.1;
 const LOCATIONS: usize = 32;
 /// The triangle of a program without a vertex stage.
 const POSITION: &str = "corner";
+/// What a vertex stage sets in GLSL if it is for points.
+const POINT_SIZE: &str = "gl_PointSize";
 /// Attributes that are left beside it: the driver has eight.
 const ATTRIBUTES: usize = 7;
 
@@ -66,13 +68,15 @@ pub fn run(ours: &Compiler, modules: &[Module], top: usize, cost: bool, install:
     }
     let files: Vec<&[PathBuf; 2]> = pairs.iter().map(|(_, files)| files).collect();
     let theirs = sizes(&guest, &compiler, &files, &place.join("programs.list"))?;
+    let ours_for_points = ours.for_points(&place)?;
     let (mut rows, mut whole) = (Vec::new(), Vec::new());
     for ((pair, files), theirs) in pairs.iter().zip(theirs) {
         let Some(theirs) = theirs else {
             absent.in_mesa += 1;
             continue;
         };
-        let Some(programs) = made(ours, pair)? else {
+        let is_for_points = fs::read_to_string(&files[0])?.contains(POINT_SIZE);
+        let Some(programs) = made(if is_for_points { &ours_for_points } else { ours }, pair)? else {
             absent.here += 1;
             continue;
         };

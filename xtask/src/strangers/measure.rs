@@ -1,7 +1,7 @@
 //! Each entry point through `vc4 compile`, in a process of its own: what ends one ends no other.
 
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,6 +26,14 @@ pub struct Compiler {
 }
 
 impl Compiler {
+    /// The same for programs that draw points; `place` takes the file of that state.
+    pub fn for_points(&self, place: &Path) -> Result<Compiler, Error> {
+        let text = self.state.as_ref().map(std::fs::read_to_string).transpose()?.unwrap_or_default();
+        let state = place.join("points.state");
+        std::fs::write(&state, text + "\ntopology points\n")?;
+        Ok(Compiler { tool: self.tool.clone(), state: Some(state) })
+    }
+
     /// Compiles what is added, and prints its programs.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.tool);

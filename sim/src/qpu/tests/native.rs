@@ -375,7 +375,6 @@ fn compare(seeds: std::ops::Range<u64>, make: fn(&mut Random) -> Vec<Inst>) -> (
 
 fn compare_each(seeds: std::ops::Range<u64>, make: fn(&mut Random) -> Vec<Inst>) -> (u32, u32) {
     let memory = Memory::new(MEMORY_BYTES);
-    memory.allocate(0xf000).unwrap();
     let (mut compiled, mut ended) = (0, 0);
     for seed in seeds {
         let mut random = Random(seed.wrapping_mul(0x5851_f42d_4c95_7f2d));
