@@ -177,12 +177,12 @@ pub fn libraries(target: &Target) -> PathBuf {
     Path::new("/usr").join(target.gnu)
 }
 
-/// Builds one package and returns the directory with its programs and libraries.
-pub fn build(target: &Target, package: &str, release: bool) -> Result<PathBuf, Error> {
+/// Builds one package for measuring, and returns the directory with its programs and libraries.
+pub fn build(target: &Target, package: &str) -> Result<PathBuf, Error> {
     let mut command = cargo(target, "build")?;
-    command.args(["--package", package]).args(release.then_some("--release"));
+    command.args(["--release", "--package", package]);
     status(&mut command, &format!("building {package} for {}", target.name))?;
-    Ok(directory()?.join(target.triple).join(if release { "release" } else { "debug" }))
+    Ok(directory()?.join(target.triple).join("release"))
 }
 
 /// Builds what integration tests need of packages, and returns the directory with `library` and the packages' programs. `what` names

@@ -146,7 +146,7 @@ impl Machine {
         let target = cross::target(name)?;
         cross::require(target, install)?;
         let root = guest::root_with(target, &[PACKAGE])?;
-        let manifest = build::write_manifest(&cross::build(target, "vc4-icd", true)?)?;
+        let manifest = build::write_manifest(&cross::build(target, "vc4-icd")?)?;
         let counter = Counter::emulated(target, &root, install)?;
         Ok(Machine { name: target.name, counter, manifest, root: Some(root) })
     }
