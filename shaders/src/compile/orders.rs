@@ -1,5 +1,7 @@
 //! Code of shaders that fit in no order of their own: orders in which few values are alive are looked for, and taken if they are short.
 
+use std::cell::OnceCell;
+
 use crate::backend::{BackendError, Failed, Inputs, Selected};
 use crate::diagnostic::ErrorKind;
 use crate::ir::Shader;
@@ -65,9 +67,9 @@ impl Search<'_> {
             return None;
         }
         let mut short = Vec::new();
-        let mut spread: Vec<Option<Option<Shader>>> = vec![None; self.shaders.len()];
+        let spread: Vec<OnceCell<Option<Shader>>> = vec![OnceCell::new(); self.shaders.len()];
         for (n, words) in std::mem::take(&mut self.forms) {
-            let spread = spread[n].get_or_insert_with(|| pass::spread(self.shaders[n], effort));
+            let spread = spread[n].get_or_init(|| pass::spread(self.shaders[n], effort));
             // What fits in no order is not tried again.
             let Some(orders) = spread.as_ref().and_then(|shader| pass::relieve(shader, effort, words)) else {
                 continue;

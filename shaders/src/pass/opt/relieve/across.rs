@@ -17,6 +17,7 @@ const MOST_LOOKS: usize = 1 << 19;
 const LONGEST: usize = 65_536;
 
 /// Whether no more than `limit` values have to be kept behind the block behind which most are alive, whatever is made again where.
+/// To look at all blocks would take longer than what is saved where nothing fits.
 pub fn fits(shader: &Shader, limit: usize) -> bool {
     let blocks = shader.blocks_in_order();
     let live = Live::of(shader);

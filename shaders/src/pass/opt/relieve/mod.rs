@@ -79,15 +79,15 @@ const FIRST: Effort = Effort {
 /// A shader whose values live in fewer blocks, as an effort begins with it; `None` if more of them have to be kept than there are
 /// places for in whatever order.
 pub fn spread(shader: &Shader, effort: Effort) -> Option<Shader> {
-    let mut spread = shader.clone();
-    if let Some(most) = effort.spread {
-        conditions::split(&mut spread);
-        if !across::fits(&spread, effort.across[1]) {
-            return None;
-        }
-        spread.clone_from(shader);
-        spread::run(&mut spread, most);
+    let Some(most) = effort.spread else { return Some(shader.clone()) };
+    // Only looked at: what is spread has its comparisons where they were.
+    let mut split = shader.clone();
+    conditions::split(&mut split);
+    if !across::fits(&split, effort.across[1]) {
+        return None;
     }
+    let mut spread = shader.clone();
+    spread::run(&mut spread, most);
     Some(spread)
 }
 
@@ -183,6 +183,13 @@ mod tests {
         })
     }
 
+    /// A value that is made of another one, and not again: it comes from other elements.
+    fn made_once(b: &mut Builder, input: Value, n: usize) -> Value {
+        let scale = b.float(n as f32);
+        let scaled = b.op(Op::FMul, &[input, scale]);
+        b.op(Op::Rotate(1), &[scaled])
+    }
+
     fn count(shader: &Shader, is: impl Fn(Op) -> bool) -> usize {
         shader.insts_in_order().into_iter().filter(|&inst| is(shader.insts[inst].op)).count()
     }
@@ -231,13 +238,8 @@ mod tests {
         let [then, otherwise, join] = [(); 3].map(|()| shader.blocks.push(Default::default()));
         let mut b = Builder::new(&mut shader, entry);
         let input = b.op(Op::Varying(0), &[]);
-        // What comes from other elements is made once: all factors, and more products of them than there are registers.
-        let mut factor = |n: u32| {
-            let scale = b.float(n as f32);
-            let scaled = b.op(Op::FMul, &[input, scale]);
-            b.op(Op::Rotate(1), &[scaled])
-        };
-        let factors: Vec<Value> = (2..20).map(&mut factor).collect();
+        // More products than there are registers.
+        let factors: Vec<Value> = (2..20).map(|n| made_once(&mut b, input, n)).collect();
         let (rows, columns) = factors.split_at(6);
         let pairs = rows.iter().flat_map(|&row| columns.iter().map(move |&column| [row, column]));
         let products: Vec<Value> = pairs.map(|pair| b.op(Op::FMul, &pair)).collect();
@@ -279,13 +281,8 @@ mod tests {
             shader.body.push(Node::Block(end));
             let mut b = Builder::new(&mut shader, entry);
             let input = b.op(Op::Varying(0), &[]);
-            // What comes from other elements is made once; the sums of two of them each are more than there are registers.
-            let mut word = |n: usize| {
-                let scale = b.float(n as f32);
-                let scaled = b.op(Op::FMul, &[input, scale]);
-                b.op(Op::Rotate(1), &[scaled])
-            };
-            let words: Vec<Value> = (0..count).map(&mut word).collect();
+            let words: Vec<Value> = (0..count).map(|n| made_once(&mut b, input, n)).collect();
+            // More sums than there are registers, all of which can be made of the words.
             let pairs = words.iter().zip(words.iter().cycle().skip(1)).chain(words.iter().zip(&words));
             let sums: Vec<Value> = pairs.map(|(&one, &other)| b.op(Op::FAdd, &[one, other])).collect();
             let mut b = Builder::new(&mut shader, end);
@@ -304,15 +301,9 @@ mod tests {
         let input = b.op(Op::Varying(0), &[]);
         let zero = b.float(0.0);
         let cond = b.op(Op::FLt, &[input, zero]);
-        // What comes from other elements is made once, and each of these is wanted by two sums, one behind the other.
+        // Each of these is wanted by two sums, one behind the other.
         let mut b = Builder::new(&mut shader, then);
-        let words: Vec<Value> = (0..80)
-            .map(|n| {
-                let scale = b.float(n as f32);
-                let scaled = b.op(Op::FMul, &[input, scale]);
-                b.op(Op::Rotate(1), &[scaled])
-            })
-            .collect();
+        let words: Vec<Value> = (0..80).map(|n| made_once(&mut b, input, n)).collect();
         let sum = [(); 2].iter().fold(input, |sum, ()| backwards(&mut b, &words, sum));
         let arms = [then, otherwise].map(|arm| vec![Node::Block(arm)]);
         let [then_arm, otherwise_arm] = arms;
