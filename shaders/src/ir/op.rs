@@ -533,6 +533,11 @@ impl Op {
         )
     }
 
+    /// Whether a result is in a register: not a word of the stream, and no immediate.
+    pub const fn takes_register(self) -> bool {
+        !matches!(self, Op::Const(_) | Op::ConstBool(_) | Op::Uniform(_) | Op::Undef)
+    }
+
     /// Whether every operand can read the value afresh, so that it needs no code and no register.
     pub const fn is_leaf(self) -> bool {
         matches!(

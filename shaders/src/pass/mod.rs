@@ -151,10 +151,9 @@ pub fn keep_uniforms(shader: &Shader) -> Option<Shader> {
 
 /// A lowered shader that keeps words rather than parts of them; `None` if its parts are few. See [`opt::unpack`].
 pub fn keep_words(shader: &Shader) -> Option<Shader> {
-    let mut kept = shader.clone();
-    let has_parts = opt::unpack::run(&mut kept);
+    let mut kept = opt::unpack::run(shader)?;
     step(&mut kept, "opt_unpack", |_| {});
-    has_parts.then_some(kept)
+    Some(kept)
 }
 
 /// A lowered shader with which [`relieve`] can begin; `None` if its values fit in no order.
@@ -169,7 +168,7 @@ pub fn relieve(
     effort: opt::relieve::Effort,
     words: bool,
 ) -> Option<impl Iterator<Item = Shader>> {
-    let orders = opt::relieve::run(shader.clone(), effort, words)?;
+    let orders = opt::relieve::run(shader, effort, words)?;
     // They are made; what is left of a step is to print and to check them.
     Some(orders.map(|mut order| {
         step(&mut order, "opt_relieve", |_| {});

@@ -15,7 +15,14 @@ use crate::work;
 
 /// The values that are used behind each block's end: in other blocks, by their phis, by control flow. They are few beside all
 /// values of a shader, so they are lists, sorted.
-pub struct Live(SecondaryMap<Block, Vec<Value>>);
+pub struct Live(SecondaryMap<Block, Behind>);
+
+#[derive(Clone, Default)]
+struct Behind {
+    values: Vec<Value>,
+    /// How many of them are in registers.
+    registers: usize,
+}
 
 impl Live {
     /// Of a shader.
@@ -25,42 +32,13 @@ impl Live {
 
     /// Of a shader whose blocks are run along a path.
     pub fn along(shader: &Shader, path: &Path) -> Live {
-        let mut position: SecondaryMap<Block, usize> = SecondaryMap::with_capacity(shader.blocks.len());
-        path.blocks.iter().zip(0..).for_each(|(&block, at)| position[block] = at);
-        let insts = |block: Block| shader.blocks[block].insts.iter().map(|&inst| &shader.insts[inst]);
-        let mut lives: SecondaryMap<Value, Option<Range<usize>>> =
-            SecondaryMap::with_capacity(shader.values.len());
-        for (at, &block) in path.blocks.iter().enumerate() {
-            for data in insts(block) {
-                // What a phi takes over is in its register from the first of the ways on that come to it.
-                let ways = data.phi_blocks.iter().map(|&from| position[from] + 1);
-                let start = ways.min().map_or(at, |first| first.min(at));
-                data.results.iter().for_each(|&value| lives[value] = Some(start..start));
-            }
-        }
-        let around = path.around();
-        let mut use_at = |value: Value, at: usize, end: usize| {
-            let Some(life) = lives[value].as_mut().filter(|life| life.start < end) else { return };
-            // The next iteration uses it again.
-            let body = around[at].iter().find(|body| life.start < body.start);
-            life.end = life.end.max(body.map_or(end, |body| body.end));
-        };
-        for (at, &block) in path.blocks.iter().enumerate() {
-            work::count(shader.blocks[block].insts.len());
-            for data in insts(block) {
-                for (n, &arg) in data.args.iter().enumerate() {
-                    match data.phi_blocks.get(n) {
-                        Some(&from) => use_at(arg, position[from], position[from] + 1),
-                        None => use_at(arg, at, at),
-                    }
-                }
-            }
-        }
-        path.conditions.iter().for_each(|&(condition, at)| use_at(condition, at, at + 1));
-        let mut live = Live(SecondaryMap::with_capacity(shader.blocks.len()));
-        for (value, life) in lives.iter() {
-            for &block in life.clone().and_then(|life| path.blocks.get(life)).unwrap_or_default() {
-                live.0[block].push(value);
+        let lives = Lives::along(shader, path);
+        let mut live = Live(shader.per_block());
+        for (value, life) in lives.across_blocks() {
+            let registers = usize::from(shader.op(value).takes_register());
+            for &block in &path.blocks[life] {
+                live.0[block].values.push(value);
+                live.0[block].registers += registers;
             }
         }
         live
@@ -68,7 +46,114 @@ impl Live {
 
     /// The values that are used behind the end of a block.
     pub fn behind(&self, block: Block) -> impl Iterator<Item = Value> + '_ {
-        self.0[block].iter().copied()
+        self.0[block].values.iter().copied()
+    }
+
+    /// How many of them are in registers.
+    pub fn registers(&self, block: Block) -> usize {
+        self.0[block].registers
+    }
+}
+
+/// Where on a path each value is there: what [`Live`] lists, of a shader that changes.
+pub struct Lives<'a> {
+    path: &'a Path,
+    /// Where blocks are on the path.
+    position: SecondaryMap<Block, u32>,
+    /// The loops around each place.
+    around: Vec<Vec<Range<u32>>>,
+    lives: SecondaryMap<Value, Life>,
+}
+
+/// Where a value is made, and the place behind the last one at whose end it is used behind.
+#[derive(Clone, Copy)]
+struct Life {
+    start: u32,
+    end: u32,
+}
+
+impl Default for Life {
+    /// That of a value that nothing makes.
+    fn default() -> Life {
+        Life { start: u32::MAX, end: 0 }
+    }
+}
+
+impl<'a> Lives<'a> {
+    /// In a shader whose blocks are run along a path.
+    pub fn along(shader: &Shader, path: &'a Path) -> Lives<'a> {
+        let (position, around, lives) = (shader.per_block(), path.around(), shader.per_value());
+        let mut lives = Lives { path, position, around, lives };
+        path.blocks.iter().zip(0..).for_each(|(&block, at)| lives.position[block] = at);
+        // What phis look at may be made behind them.
+        let mut handed: Vec<(Value, u32)> = Vec::new();
+        for (&block, at) in path.blocks.iter().zip(0..) {
+            work::count(shader.blocks[block].insts.len());
+            for &inst in &shader.blocks[block].insts {
+                let data = &shader.insts[inst];
+                let mut start = at;
+                if data.phi_blocks.is_empty() {
+                    data.args.iter().for_each(|&arg| lives.use_at(arg, at, at));
+                } else {
+                    let ways = data.phi_blocks.iter().map(|&from| lives.position[from]);
+                    // What a phi takes over is in its register from the first of the ways on that come to it.
+                    start = ways.clone().min().map_or(at, |first| at.min(first + 1));
+                    handed.extend(data.args.iter().copied().zip(ways));
+                }
+                data.results.iter().for_each(|&value| lives.lives[value] = Life { start, end: start });
+            }
+        }
+        for &(value, at) in handed.iter().chain(&path.conditions) {
+            lives.use_at(value, at, at + 1);
+        }
+        lives
+    }
+
+    /// A value that is made in another block is used in a block, too.
+    pub fn use_in(&mut self, value: Value, block: Block) {
+        let at = self.position[block];
+        self.use_at(value, at, at);
+    }
+
+    fn use_at(&mut self, value: Value, at: u32, end: u32) {
+        let life = &mut self.lives[value];
+        if life.start < end {
+            // The next iteration uses it again.
+            let body = self.around[at as usize].iter().find(|body| life.start < body.start);
+            life.end = life.end.max(body.map_or(end, |body| body.end));
+        }
+    }
+
+    /// A value is used nowhere any more but in the block that makes it.
+    pub fn keep_at_home(&mut self, value: Value) {
+        self.lives[value].end = self.lives[value].start;
+    }
+
+    /// How many values are in registers behind the end of each block.
+    pub fn registers(&self, shader: &Shader) -> impl Iterator<Item = (usize, Block)> + '_ {
+        // At each place those that come, less those that were there in front of it only.
+        let mut more = vec![0_isize; self.path.blocks.len() + 1];
+        for (_, life) in self.across_blocks().filter(|&(value, _)| shader.op(value).takes_register()) {
+            more[life.start] += 1;
+            more[life.end] -= 1;
+        }
+        let mut count = 0;
+        self.path.blocks.iter().zip(more).map(move |(&block, more)| {
+            count += more;
+            (count as usize, block)
+        })
+    }
+
+    /// The values that are used behind the end of a block.
+    pub fn behind(&self, block: Block) -> impl Iterator<Item = Value> + '_ {
+        let at = self.position[block] as usize;
+        self.across_blocks().filter(move |(_, life)| life.contains(&at)).map(|(value, _)| value)
+    }
+
+    /// The values that are used behind the ends of blocks, and of which on the path.
+    fn across_blocks(&self) -> impl Iterator<Item = (Value, Range<usize>)> + '_ {
+        let lives = self.lives.iter().filter(|(_, life)| life.start < life.end);
+        lives.map(|(value, life)| (value, life.start as usize..life.end as usize))
     }
 }
 
@@ -76,9 +161,9 @@ impl Live {
 pub struct Path {
     blocks: Vec<Block>,
     /// Which of them are loops.
-    loops: Vec<Range<usize>>,
+    loops: Vec<Range<u32>>,
     /// What control flow looks at, and where: at a block's end.
-    conditions: Vec<(Value, usize)>,
+    conditions: Vec<(Value, u32)>,
     /// Which values all elements share, if an if had to know.
     uniform: Option<Uniform>,
 }
@@ -106,9 +191,9 @@ impl Path {
             match node {
                 Node::Block(block) => self.blocks.push(*block),
                 Node::Loop(body) => {
-                    let start = self.blocks.len();
+                    let start = self.blocks.len() as u32;
                     self.region(shader, body);
-                    self.loops.push(start..self.blocks.len());
+                    self.loops.push(start..self.blocks.len() as u32);
                 }
                 Node::If { cond, then, otherwise } => {
                     let one_arm = self.uniform.get_or_insert_with(|| Uniform::of(shader)).contains(*cond);
@@ -126,18 +211,19 @@ impl Path {
     }
 
     /// The loops around each block, the outer ones first.
-    fn around(&self) -> Vec<Vec<Range<usize>>> {
+    fn around(&self) -> Vec<Vec<Range<u32>>> {
         let mut around = vec![Vec::new(); self.blocks.len()];
         // Inner ones end first.
         for body in self.loops.iter().rev() {
-            around[body.clone()].iter_mut().for_each(|around| around.push(body.clone()));
+            let inside = &mut around[body.start as usize..body.end as usize];
+            inside.iter_mut().for_each(|around| around.push(body.clone()));
         }
         around
     }
 
     /// Notes a look at a condition, at the end of the last block.
     fn look_at(&mut self, condition: Value) {
-        self.conditions.extend(self.blocks.len().checked_sub(1).map(|at| (condition, at)));
+        self.conditions.extend(self.blocks.len().checked_sub(1).map(|at| (condition, at as u32)));
     }
 }
 

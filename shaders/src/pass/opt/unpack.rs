@@ -14,9 +14,8 @@ use crate::ir::{Block, Inst, Op, Shader, Value};
 /// A shader in which fewer instructions than one of so many would be parts has little to gain.
 const FEW: usize = 32;
 
-/// Gives each user of a part its own, if all of them can take it for nothing. Returns whether anything changed: nothing does for
-/// few parts.
-pub fn run(shader: &mut Shader) -> bool {
+/// The shader with a part of its own for each user of one, if all of them can take it for nothing; `None` if such parts are few.
+pub fn run(shader: &Shader) -> Option<Shader> {
     let counts = shader.use_counts();
     let mut parted = shader.per_value::<u32>();
     let mut takers: FxHashMap<Inst, Value> = FxHashMap::default();
@@ -32,25 +31,27 @@ pub fn run(shader: &mut Shader) -> bool {
     }
     takers.retain(|_, value| parted[*value] == counts[*value]);
     if takers.is_empty() || FEW * takers.len() < shader.insts_in_order().len() {
-        return false;
+        return None;
     }
+    let mut kept = shader.clone();
     for block in shader.blocks_in_order() {
         let mut insts: Vec<Inst> = Vec::new();
-        for inst in std::mem::take(&mut shader.blocks[block].insts) {
+        for &inst in &shader.blocks[block].insts {
             if let Some(&value) = takers.get(&inst) {
-                let data = shader.insts[shader.values[value].inst].clone();
-                let own = shader.copy_inst(&data, data.args.clone());
+                let data = &shader.insts[shader.values[value].inst];
+                let own = kept.copy_inst(data, data.args.clone());
                 insts.push(own);
-                let part = shader.insts[own].results[0];
-                for arg in shader.insts[inst].args.iter_mut().filter(|arg| **arg == value) {
+                let part = kept.insts[own].results[0];
+                for arg in kept.insts[inst].args.iter_mut().filter(|arg| **arg == value) {
                     *arg = part;
                 }
             }
             insts.push(inst);
         }
-        shader.blocks[block].insts = insts;
+        kept.blocks[block].insts = insts;
     }
-    dce::run(shader)
+    dce::run(&mut kept);
+    Some(kept)
 }
 
 /// The operations of a block that can unpack an operand themselves, each with the first one that is a part of a word.
@@ -107,7 +108,7 @@ mod tests {
         let part = b.op(Op::UnpackFloat(Unpack::Byte1), &[word]);
         let made = make(&mut b, part, word);
         made.into_iter().for_each(|value| b.emit(Op::TlbColorWrite, &[value]).clear());
-        run(&mut shader);
+        let shader = run(&shader).unwrap_or(shader);
         verify(&shader).expect("parts stand in front of their users");
         let insts = shader.insts_in_order();
         insts.into_iter().filter(|&inst| matches!(shader.insts[inst].op, Op::UnpackFloat(_))).count()

@@ -5,28 +5,30 @@ use std::cmp::Reverse;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::cut;
 use super::remake::{Copies, is_movable, takes_room};
+use super::{LONGEST, cut};
 use crate::ir::{Block, Inst, InstData, Shader, Value, for_each_condition};
 use crate::pass::analysis::live::{Live, Path};
 use crate::pass::opt::dce;
 
 /// Instructions that all rounds together may look at, each of which makes again what is alive behind one block.
 const MOST_LOOKS: usize = 1 << 19;
-/// Instructions of a shader that is of no use any more.
-const LONGEST: usize = 65_536;
 
-/// Whether no more than `limit` values have to be kept behind the block behind which most are alive, whatever is made again where.
-/// To look at all blocks would take longer than what is saved where nothing fits.
+/// Whether no more than `limit` values have to be kept behind blocks, whatever is made again where: of those that cannot be made
+/// again behind any block, of all behind the block behind which most are alive. To look for what those of all blocks can be made
+/// of would take longer than what is saved where nothing fits.
 pub fn fits(shader: &Shader, limit: usize) -> bool {
     let blocks = shader.blocks_in_order();
     let live = Live::of(shader);
+    let crowded = || blocks.iter().copied().filter(|&block| live.registers(block) > limit);
+    let Some(worst) = crowded().max_by_key(|&block| (live.registers(block), block)) else { return true };
+    let places = Places::of(shader, &blocks);
     let alive = |block: Block| live.behind(block).filter(|&value| takes_room(shader, value));
-    let most = blocks.iter().map(|&block| (alive(block).count(), block)).max();
-    most.is_none_or(|(count, block)| {
-        count <= limit
-            || Places::of(shader, &blocks).fit(shader, block, &alive(block).collect::<Vec<_>>(), limit)
-    })
+    let has_room = |block: Block| {
+        let is_fixed = places.is_fixed(shader, block);
+        alive(block).filter(|&value| is_fixed(value)).count() <= limit
+    };
+    crowded().all(has_room) && places.fit(shader, worst, &alive(worst).collect::<Vec<_>>(), limit)
 }
 
 /// Makes values again until no more than `most` are alive behind a block, or as few as can be. Whether these are no more than
@@ -45,9 +47,8 @@ pub fn run(shader: &mut Shader, [most, limit]: [usize; 2]) -> bool {
             return false;
         }
         let live = Live::along(shader, &path);
-        let alive = |block: Block| live.behind(block).filter(|&value| takes_room(shader, value));
         let mut counts: Vec<(usize, Block)> =
-            blocks.iter().map(|&block| (alive(block).count(), block)).collect();
+            blocks.iter().map(|&block| (live.registers(block), block)).collect();
         counts.retain(|&(count, block)| count > least[block]);
         if counts.is_empty() {
             return true;
@@ -56,7 +57,7 @@ pub fn run(shader: &mut Shader, [most, limit]: [usize; 2]) -> bool {
         let places = Places::of(shader, &blocks);
         let mut found = None;
         for (count, block) in counts {
-            let alive: Vec<Value> = alive(block).collect();
+            let alive: Vec<Value> = live.behind(block).filter(|&value| takes_room(shader, value)).collect();
             let Some(kept) = places.kept(shader, block, &alive, most, limit) else { return false };
             if kept.len() < count {
                 found = Some((alive, kept));

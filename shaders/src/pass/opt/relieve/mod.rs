@@ -26,7 +26,6 @@ use crate::ir::{Block, Shader};
 use crate::pass::analysis::live::Live;
 use crate::pass::opt::unpack;
 use order::{Order, Places, Plan, Preference, Room};
-use remake::takes_room;
 
 /// Values alive in an order of the IR up to which code may fit: some of them are read where they come from.
 const MOST: usize = 72;
@@ -35,6 +34,8 @@ const MOST_ACROSS: usize = 64;
 /// How hard it is tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
+    /// Instructions of a shader with which it is not begun.
+    pub longest: usize,
     /// Values alive across a block up to which none are made again one by one, those first that take little.
     pub spread: Option<usize>,
     /// Those up to which none are made again whatever that takes, and those with which no order is looked for.
@@ -56,6 +57,8 @@ pub const EFFORTS: [Effort; 3] = [
     FIRST,
     Effort { many: 40, is_for_too_many: true, ..FIRST },
     Effort {
+        // What is made again makes it three or four times as long.
+        longest: LONGEST / 4,
         spread: None,
         across: [30, MOST_ACROSS],
         many: 40,
@@ -66,7 +69,11 @@ pub const EFFORTS: [Effort; 3] = [
     },
 ];
 
+/// Instructions of a shader that is of no use any more.
+const LONGEST: usize = 65_536;
+
 const FIRST: Effort = Effort {
+    longest: LONGEST,
     spread: Some(30),
     across: [MOST_ACROSS, MOST_ACROSS],
     many: 52,
@@ -76,9 +83,12 @@ const FIRST: Effort = Effort {
     is_last: false,
 };
 
-/// A shader whose values live in fewer blocks, as an effort begins with it; `None` if more of them have to be kept than there are
-/// places for in whatever order.
+/// A shader whose values live in fewer blocks, as an effort begins with it; `None` if the effort takes no shader so long, or more
+/// values have to be kept than there are places for in whatever order.
 pub fn spread(shader: &Shader, effort: Effort) -> Option<Shader> {
+    if shader.insts_in_order().len() > effort.longest {
+        return None;
+    }
     let Some(most) = effort.spread else { return Some(shader.clone()) };
     // Only looked at: what is spread has its comparisons where they were.
     let mut split = shader.clone();
@@ -95,10 +105,8 @@ pub fn spread(shader: &Shader, effort: Effort) -> Option<Shader> {
 /// instructions come as in the shader if they free no register, and one in which those come first that take fewest. `None` if
 /// more values have to be kept than there are places for in whatever order, or the shader becomes too long. With `words`, words
 /// are kept rather than parts of them: `None` if those are few.
-pub fn run(mut shader: Shader, effort: Effort, words: bool) -> Option<impl Iterator<Item = Shader>> {
-    if words && !unpack::run(&mut shader) {
-        return None;
-    }
+pub fn run(shader: &Shader, effort: Effort, words: bool) -> Option<impl Iterator<Item = Shader>> {
+    let mut shader = if words { unpack::run(shader)? } else { shader.clone() };
     // Comparisons go to where they are looked at, so that it is what they compare that is kept.
     conditions::split(&mut shader);
     let mut blocks = across::run(&mut shader, effort.across).then(|| Blocks::of(shader))?;
@@ -123,10 +131,9 @@ impl Blocks {
     fn of(shader: Shader) -> Blocks {
         let live = Live::of(&shader);
         let mut blocks = shader.blocks_in_order().into_vec();
-        let alive = |block: Block| live.behind(block).filter(|&value| takes_room(&shader, value)).count();
         let length = |block: Block| shader.blocks[block].insts.len();
         let longest = blocks.iter().map(|&block| length(block)).max();
-        blocks.sort_by_cached_key(|&block| (Some(length(block)) != longest, Reverse(alive(block))));
+        blocks.sort_by_cached_key(|&block| (Some(length(block)) != longest, Reverse(live.registers(block))));
         Blocks { shader, live, blocks, plans: FxHashMap::default(), places: Places::default() }
     }
 
@@ -173,7 +180,7 @@ mod tests {
         let result = sum(&mut b, &words);
         b.emit(Op::TlbColorWrite, &[result]);
         let spread = spread(&shader, EFFORTS[0]).expect("little is alive");
-        run(spread, EFFORTS[0], false).and_then(Iterator::last).expect("an order is of use")
+        run(&spread, EFFORTS[0], false).and_then(Iterator::last).expect("an order is of use")
     }
 
     fn backwards(b: &mut Builder, words: &[Value], first: Value) -> Value {
@@ -259,14 +266,14 @@ mod tests {
 
         for effort in EFFORTS {
             let spread = spread(&shader, effort).expect("it can be made of few");
-            let orders: Vec<Shader> = run(spread, effort, false).into_iter().flatten().collect();
+            let orders: Vec<Shader> = run(&spread, effort, false).into_iter().flatten().collect();
             assert!(
                 !orders.is_empty(),
                 "none of the products frees a register by itself, but together they do"
             );
             for order in orders {
                 let live = Live::of(&order);
-                let alive = live.behind(entry).filter(|&value| takes_room(&order, value)).count();
+                let alive = live.registers(entry);
                 assert!(alive <= effort.across[0], "{alive} values are alive in front of the arms");
             }
         }

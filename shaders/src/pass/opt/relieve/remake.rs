@@ -159,9 +159,9 @@ pub fn in_registers(shader: &Shader, inst: Inst) -> SmallVec<[Value; 4]> {
     operands
 }
 
-/// Whether a value is in a register: not one of the stream, and no immediate.
+/// Whether a value is in a register.
 pub fn takes_room(shader: &Shader, value: Value) -> bool {
-    !matches!(shader.op(value), Op::Const(_) | Op::ConstBool(_) | Op::Uniform(_) | Op::Undef)
+    shader.op(value).takes_register()
 }
 
 /// Whether an instruction does the same wherever it stands, as often as it stands.

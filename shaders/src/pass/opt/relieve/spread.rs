@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::alive::Alive;
 use super::remake::{Copies, FEW, Known, Remake, Site, in_registers, is_movable, takes_room};
 use crate::ir::{Block, Inst, InstData, Op, Shader, Value, for_each_condition};
-use crate::pass::analysis::live::{Live, Path};
+use crate::pass::analysis::live::{Lives, Path};
 use crate::work;
 
 /// Instructions between a value that is made again and what is alive anyway: many, as blocks become little longer.
@@ -24,16 +24,15 @@ pub fn run(shader: &mut Shader, most: usize) {
         return;
     }
     let path = Path::of(shader);
-    let mut places = Places::default();
+    let mut lives = Lives::along(shader, &path);
+    let mut places = Places::of(shader, &blocks);
     for _ in 0..ROUNDS {
-        let live = Live::along(shader, &path);
-        let alive = |block: Block| live.behind(block).filter(|&value| takes_room(shader, value)).count();
-        let Some((count, block)) = blocks.iter().map(|&block| (alive(block), block)).max() else { return };
+        let Some((count, block)) = lives.registers(shader).max() else { return };
         if count <= most {
             return;
         }
-        places.look(shader, &blocks);
-        let chosen = places.choose(shader, live.behind(block).collect(), most);
+        let alive = lives.behind(block).filter(|&value| takes_room(shader, value)).collect();
+        let chosen = places.choose(shader, alive, most);
         if chosen.is_empty() {
             return;
         }
@@ -45,8 +44,9 @@ pub fn run(shader: &mut Shader, most: usize) {
             }
         }
         for (value, remake) in &chosen {
-            places.spread(shader, *value, remake, &makers);
+            places.spread(shader, *value, remake, &makers, &mut lives);
         }
+        places.settle();
     }
 }
 
@@ -56,48 +56,85 @@ struct Places {
     home: SecondaryMap<Inst, Option<Block>>,
     /// What each instruction needs in registers.
     room: SecondaryMap<Inst, SmallVec<[Value; 4]>>,
-    /// The blocks whose instructions use a value, its own left out.
-    users: FxHashMap<Value, Vec<Block>>,
-    /// How many instructions use a value.
+    /// The users of values that are not of their blocks.
+    users: FxHashMap<Value, Users>,
+    /// How many instructions used a value when a round began, and what changed since.
     uses: SecondaryMap<Value, u32>,
+    changes: Vec<(Value, i32)>,
+    /// Which block comes when in the shader, and values that users were added to since a round began.
+    order: SecondaryMap<Block, usize>,
+    added: Vec<Value>,
     /// What phis and control flow look at: it has to be where they want it.
     fixed: EntitySet<Value>,
 }
 
+#[derive(Default)]
+struct Users {
+    insts: SmallVec<[Inst; 4]>,
+    /// Their blocks, each once: those that a round began with in the order of the shader.
+    blocks: SmallVec<[Block; 4]>,
+}
+
+impl Users {
+    fn add(&mut self, inst: Inst, block: Block) {
+        self.insts.push(inst);
+        if !self.blocks.contains(&block) {
+            self.blocks.push(block);
+        }
+    }
+}
+
 impl Places {
-    /// Looks at what is made and used now.
-    fn look(&mut self, shader: &Shader, blocks: &[Block]) {
-        self.users.clear();
-        self.uses = shader.use_counts();
-        self.fixed.clear();
-        self.home.resize(shader.insts.len());
-        self.room.resize(shader.insts.len());
-        for &block in blocks {
-            for &inst in &shader.blocks[block].insts {
-                if self.home[inst].is_none() {
-                    self.home[inst] = Some(block);
-                    self.room[inst] = in_registers(shader, inst);
-                }
-            }
+    /// In a shader.
+    fn of(shader: &Shader, blocks: &[Block]) -> Places {
+        let mut places = Places {
+            home: shader.per_inst(),
+            room: shader.per_inst(),
+            uses: shader.use_counts(),
+            ..Places::default()
+        };
+        for (at, &block) in blocks.iter().enumerate() {
+            places.order[block] = at;
+            shader.blocks[block].insts.iter().for_each(|&inst| places.stands(shader, inst, block));
         }
         for &block in blocks {
             for &inst in &shader.blocks[block].insts {
-                let data = &shader.insts[inst];
-                for &arg in &data.args {
-                    if data.op == Op::Phi {
-                        self.fixed.insert(arg);
-                    } else if self.home[shader.values[arg].inst] != Some(block) {
-                        let users = self.users.entry(arg).or_default();
-                        if users.last() != Some(&block) {
-                            users.push(block);
-                        }
-                    }
+                if shader.insts[inst].op == Op::Phi {
+                    places.fixed.extend(shader.insts[inst].args.iter().copied());
+                } else {
+                    shader.insts[inst].args.iter().for_each(|&arg| places.is_used(shader, arg, inst, block));
                 }
             }
         }
         for_each_condition(&shader.body, &mut |condition| {
-            self.fixed.insert(condition);
+            places.fixed.insert(condition);
         });
+        places
+    }
+
+    /// Notes where an instruction stands.
+    fn stands(&mut self, shader: &Shader, inst: Inst, block: Block) {
+        self.home[inst] = Some(block);
+        self.room[inst] = in_registers(shader, inst);
+    }
+
+    /// Notes that an instruction uses a value, if that is not of its block.
+    fn is_used(&mut self, shader: &Shader, value: Value, inst: Inst, block: Block) {
+        if self.home[shader.values[value].inst] != Some(block) {
+            self.users.entry(value).or_default().add(inst, block);
+        }
+    }
+
+    /// Ends a round.
+    fn settle(&mut self) {
+        for (value, change) in self.changes.drain(..) {
+            self.uses[value] = self.uses[value].wrapping_add_signed(change);
+        }
+        for value in self.added.drain(..) {
+            if let Some(users) = self.users.get_mut(&value) {
+                users.blocks.sort_unstable_by_key(|&block| self.order[block]);
+            }
+        }
     }
 
     /// Which of the values that are alive somewhere are made again where they are used, until `most` are left. Those come first
@@ -158,7 +195,7 @@ impl Places {
         }
         let frees = |remake: &Remake| shared[&remake.missing[..]] > remake.missing.len();
         let price = |value: Value, remake: &Remake| {
-            (1 + remake.between.len()) * self.users.get(&value).map_or(1, Vec::len)
+            (1 + remake.between.len()) * self.users.get(&value).map_or(1, |users| users.blocks.len())
         };
         let best = candidates.iter().filter(|(_, remake)| frees(remake));
         let best = best.min_by_key(|(value, remake)| (price(*value, remake), *value));
@@ -179,33 +216,38 @@ impl Places {
         value: Value,
         remake: &Remake,
         makers: &FxHashMap<Value, InstData>,
+        lives: &mut Lives<'_>,
     ) {
-        for block in self.users.remove(&value).unwrap_or_default() {
+        let users = self.users.remove(&value).unwrap_or_default();
+        for block in users.blocks {
             let mut copies = Copies::of(makers);
             let copy = copy(&mut copies, &remake.between, shader, value);
             let copies = copies.insts;
+            copies.iter().for_each(|&inst| self.stands(shader, inst, block));
             for &inst in &copies {
                 for &arg in &shader.insts[inst].args {
-                    let is_other = self.home[shader.values[arg].inst].is_some_and(|home| home != block);
-                    let users = self.users.entry(arg).or_default();
-                    if is_other && !users.contains(&block) {
-                        users.push(block);
+                    self.changes.push((arg, 1));
+                    if self.home[shader.values[arg].inst] != Some(block) {
+                        self.is_used(shader, arg, inst, block);
+                        self.added.push(arg);
+                        lives.use_in(arg, block);
                     }
                 }
             }
-            let insts = std::mem::take(&mut shader.blocks[block].insts);
-            let uses =
-                |&inst: &Inst| !shader.insts[inst].op.is(Op::Phi) && shader.insts[inst].args.contains(&value);
-            let first = insts.iter().position(uses).unwrap_or(insts.len());
-            let users: Vec<Inst> = insts.iter().copied().filter(uses).collect();
-            for user in users {
-                let args = shader.insts[user].args.iter_mut();
-                args.filter(|arg| **arg == value).for_each(|arg| *arg = copy);
+            let here: SmallVec<[Inst; 4]> =
+                users.insts.iter().copied().filter(|&inst| self.home[inst] == Some(block)).collect();
+            for &user in &here {
+                for arg in shader.insts[user].args.iter_mut().filter(|arg| **arg == value) {
+                    *arg = copy;
+                    self.changes.extend([(value, -1), (copy, 1)]);
+                }
                 self.room[user] = in_registers(shader, user);
             }
-            let (before, behind) = insts.split_at(first);
-            shader.blocks[block].insts = [before, &copies[..], behind].concat();
+            let insts = &mut shader.blocks[block].insts;
+            let first = insts.iter().position(|inst| here.contains(inst)).unwrap_or(insts.len());
+            insts.splice(first..first, copies);
         }
+        lives.keep_at_home(value);
     }
 }
 
