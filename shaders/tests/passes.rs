@@ -109,6 +109,7 @@ fn relieved(shader: &Shader) -> Vec<Shader> {
     let efforts = [1, 4, 12, 40].into_iter().flat_map(|many| {
         let across = 3 * many / 4;
         let one_by_one = Effort {
+            longest: usize::MAX,
             spread: Some(across),
             across: [usize::MAX; 2],
             many,
@@ -120,7 +121,11 @@ fn relieved(shader: &Shader) -> Vec<Shader> {
         let together = Effort { across: [across, usize::MAX], tight: Some(many), ..one_by_one };
         [one_by_one, together, Effort { spread: None, ..together }]
     });
-    efforts.flat_map(|effort| relieve::run(shader.clone(), effort, false).into_iter().flatten()).collect()
+    let orders = efforts.filter_map(|effort| {
+        let spread = relieve::spread(shader, effort)?;
+        relieve::run(&spread, effort, false)
+    });
+    orders.flatten().collect()
 }
 
 #[test]

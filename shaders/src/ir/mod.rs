@@ -15,7 +15,7 @@
 //!
 //! From the bottom: `entity` and `interface` hold names, `op` the operations, `shader` what is made of them. On these stand
 //! the [`builder`], the analyses [`mod@cfg`], [`uniform`] and [`arms`], [`eval`] (operations as arithmetic) with the interpreter [`interp`],
-//! text and the verifier. Of the rest of the crate only `binding` is imported.
+//! text and the verifier, and `sweep`, which takes out of a shader what is of no use any more. Of the rest of the crate only `binding` is imported.
 
 pub mod arms;
 pub mod builder;
@@ -31,6 +31,7 @@ mod memory;
 mod op;
 mod print;
 mod shader;
+mod sweep;
 pub mod uniform;
 pub mod verify;
 

@@ -26,12 +26,13 @@ fn step(shader: &mut Shader, name: &str, pass: impl FnOnce(&mut Shader)) {
     verify::after_pass(shader, name);
 }
 
-/// Improves a shader without changing its level.
+/// Improves a shader without changing its level. Its instructions and values have other names then.
 pub fn optimize(shader: &mut Shader) {
     opt::all::run(shader, |shader, name| {
         log::trace!(target: LOG_TARGET, "{:?} after {name}:\n{shader}", shader.stage);
         verify::after_pass(shader, name);
     });
+    step(shader, "sweep", Shader::sweep);
 }
 
 /// Has lookups share clamped offsets, where no buffer is left; comes in front of all that joins blocks. See [`opt::places`].
