@@ -121,11 +121,11 @@ fn relieved(shader: &Shader) -> Vec<Shader> {
         let together = Effort { across: [across, usize::MAX], tight: Some(many), ..one_by_one };
         [one_by_one, together, Effort { spread: None, ..together }]
     });
-    let orders = efforts.filter_map(|effort| {
+    let orders = |effort| {
         let spread = relieve::spread(shader, effort)?;
-        relieve::run(&spread, effort, false)
-    });
-    orders.flatten().collect()
+        relieve::run(&spread, effort, false).map(Iterator::collect)
+    };
+    efforts.filter_map(orders).flat_map(|orders: Vec<Shader>| orders).collect()
 }
 
 #[test]

@@ -196,6 +196,17 @@ impl Shader {
         copy
     }
 
+    /// Makes another instruction that does the same, without placing it in a block.
+    pub fn repeat_inst(&mut self, inst: Inst) -> Inst {
+        let data = self.insts[inst].clone();
+        let copy = self.insts.push(InstData { results: SmallVec::new(), ..data });
+        for value in data.results {
+            let repeated = self.values.push(ValueData { inst: copy, ..self.values[value] });
+            self.insts[copy].results.push(repeated);
+        }
+        copy
+    }
+
     /// The blocks of the body in program order.
     pub fn blocks_in_order(&self) -> SmallVec<[Block; 8]> {
         let mut blocks = SmallVec::new();

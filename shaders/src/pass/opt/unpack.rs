@@ -38,8 +38,7 @@ pub fn run(shader: &Shader) -> Option<Shader> {
         let mut insts: Vec<Inst> = Vec::new();
         for &inst in &shader.blocks[block].insts {
             if let Some(&value) = takers.get(&inst) {
-                let data = &shader.insts[shader.values[value].inst];
-                let own = kept.copy_inst(data, data.args.clone());
+                let own = kept.repeat_inst(shader.values[value].inst);
                 insts.push(own);
                 let part = kept.insts[own].results[0];
                 for arg in kept.insts[inst].args.iter_mut().filter(|arg| **arg == value) {

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::remake::{Copies, is_movable, takes_room};
 use super::{LONGEST, cut};
 use crate::ir::{Block, Inst, InstData, Shader, Value, for_each_condition};
-use crate::pass::analysis::live::{Live, Path};
+use crate::pass::analysis::live::{Live, Lives, Path};
 use crate::pass::opt::dce;
 
 /// Instructions that all rounds together may look at, each of which makes again what is alive behind one block.
@@ -46,10 +46,9 @@ pub fn run(shader: &mut Shader, [most, limit]: [usize; 2]) -> bool {
         if length > LONGEST || looks > MOST_LOOKS {
             return false;
         }
-        let live = Live::along(shader, &path);
-        let mut counts: Vec<(usize, Block)> =
-            blocks.iter().map(|&block| (live.registers(block), block)).collect();
-        counts.retain(|&(count, block)| count > least[block]);
+        let lives = Lives::along(shader, &path);
+        let counts = lives.registers(shader);
+        let mut counts: Vec<(usize, Block)> = counts.filter(|&(count, block)| count > least[block]).collect();
         if counts.is_empty() {
             return true;
         }
@@ -57,7 +56,7 @@ pub fn run(shader: &mut Shader, [most, limit]: [usize; 2]) -> bool {
         let places = Places::of(shader, &blocks);
         let mut found = None;
         for (count, block) in counts {
-            let alive: Vec<Value> = live.behind(block).filter(|&value| takes_room(shader, value)).collect();
+            let alive: Vec<Value> = lives.behind(block).filter(|&value| takes_room(shader, value)).collect();
             let Some(kept) = places.kept(shader, block, &alive, most, limit) else { return false };
             if kept.len() < count {
                 found = Some((alive, kept));

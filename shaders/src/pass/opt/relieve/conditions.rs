@@ -74,8 +74,7 @@ fn own(
     let mut args = data.args.clone();
     for arg in &mut args {
         if is_here(*arg) && sets_flags(shader, &data, *arg, counts[*arg]) {
-            let word = shader.insts[shader.values[*arg].inst].clone();
-            let inst = shader.copy_inst(&word, word.args.clone());
+            let inst = shader.repeat_inst(shader.values[*arg].inst);
             insts.push(inst);
             *arg = shader.insts[inst].results[0];
         }

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
 use rustc_hash::FxHashMap;
 
 use crate::ir::Value;
@@ -32,9 +33,10 @@ pub fn kept<I: Iterator<Item = Value>>(
     limit: usize,
 ) -> Option<Vec<Value>> {
     let distances = distances(wanted, &operands, &is_fixed);
-    let least = |far: u32, most: usize| {
+    let mut marks = Marks::default();
+    let mut least = |far: u32, most: usize| {
         let is_root = |value| is_fixed(value) || distances[&value] >= far;
-        least(wanted, Making { operands: &operands, is_root }, most)
+        least(wanted, Making { operands: &operands, is_root }, most, &mut marks)
     };
     let fewest = least(u32::MAX, limit)?;
     let most = most.max(fewest.len());
@@ -48,7 +50,7 @@ pub fn is_enough<I: Iterator<Item = Value>>(
     is_fixed: impl Fn(Value) -> bool,
     limit: usize,
 ) -> bool {
-    least(wanted, Making { operands, is_root: is_fixed }, limit).is_some()
+    least(wanted, Making { operands, is_root: is_fixed }, limit, &mut Marks::default()).is_some()
 }
 
 /// How many instructions stand between each value and one that is wanted.
@@ -82,36 +84,54 @@ enum Side {
     Made(Value),
 }
 
-/// Ways from wanted values to roots.
-struct Ways<O, R> {
-    making: Making<O, R>,
+/// What ways leave at values. The tables are as large as the shader: they are made once for several looks for ways.
+#[derive(Default)]
+struct Marks {
     /// Whether a way goes through a value, and which value wants it on this way.
     taken: SecondaryMap<Value, bool>,
-    wants: SecondaryMap<Value, Option<Value>>,
-    /// The search that came to each side of a value last, and from where.
+    wants: SecondaryMap<Value, PackedOption<Value>>,
+    /// Values that ways came to.
+    on_ways: Vec<Value>,
+    /// The search that came to each side of a value last, of all that there were.
     search: u32,
     wanted: SecondaryMap<Value, u32>,
     made: SecondaryMap<Value, u32>,
+}
+
+impl Marks {
+    /// Takes all ways away.
+    fn clear(&mut self) {
+        for value in self.on_ways.drain(..) {
+            self.taken[value] = false;
+            self.wants[value] = None.into();
+        }
+        self.search += 1;
+    }
+}
+
+/// Ways from wanted values to roots.
+struct Ways<'a, O, R> {
+    making: Making<O, R>,
+    marks: &'a mut Marks,
+    /// Where the search under way came to, and from which step.
     steps: Vec<(Side, usize)>,
 }
 
 /// The fewest values of which all that are `wanted` can be made, of such those nearest to them; `None` if they are more than
 /// `most`.
-fn least<I, O, R>(wanted: &[Value], making: Making<O, R>, most: usize) -> Option<Vec<Value>>
+fn least<I, O, R>(
+    wanted: &[Value],
+    making: Making<O, R>,
+    most: usize,
+    marks: &mut Marks,
+) -> Option<Vec<Value>>
 where
     I: Iterator<Item = Value>,
     O: Fn(Value) -> I,
     R: Fn(Value) -> bool,
 {
-    let mut ways = Ways {
-        making,
-        taken: SecondaryMap::new(),
-        wants: SecondaryMap::new(),
-        search: 1,
-        wanted: SecondaryMap::new(),
-        made: SecondaryMap::new(),
-        steps: Vec::new(),
-    };
+    marks.clear();
+    let mut ways = Ways { making, marks, steps: Vec::new() };
     let mut count = 0;
     for &value in wanted {
         if ways.search(value) {
@@ -119,19 +139,20 @@ where
             if count > most {
                 return None;
             }
-            ways.search += 1;
+            ways.marks.search += 1;
         }
     }
     // What is still to be reached can be made of what is not made itself.
-    ways.search += 1;
+    ways.marks.search += 1;
     wanted.iter().for_each(|&value| {
         ways.search(value);
     });
-    let ends = |value: &Value| ways.wanted[*value] == ways.search && ways.made[*value] != ways.search;
-    Some(ways.wanted.keys().filter(ends).collect())
+    let Marks { search, wanted, made, .. } = &*ways.marks;
+    let ends = |value: &Value| wanted[*value] == *search && made[*value] != *search;
+    Some(wanted.keys().filter(ends).collect())
 }
 
-impl<I, O, R> Ways<O, R>
+impl<I, O, R> Ways<'_, O, R>
 where
     I: Iterator<Item = Value>,
     O: Fn(Value) -> I,
@@ -146,10 +167,10 @@ where
         while let Some(at) = open.pop() {
             let first = self.steps.len();
             match self.steps[at].0 {
-                Side::Wanted(value) if !self.taken[value] => self.come(Side::Made(value), at),
+                Side::Wanted(value) if !self.marks.taken[value] => self.come(Side::Made(value), at),
                 // The way through it may begin here, and what wanted it up to now be made of something else.
                 Side::Wanted(value) => {
-                    if let Some(user) = self.wants[value] {
+                    if let Some(user) = self.marks.wants[value].expand() {
                         self.come(Side::Made(user), at);
                     }
                 }
@@ -160,7 +181,7 @@ where
                 Side::Made(value) => {
                     work::count(1);
                     (self.making.operands)(value).for_each(|operand| self.come(Side::Wanted(operand), at));
-                    if self.taken[value] {
+                    if self.marks.taken[value] {
                         self.come(Side::Wanted(value), at);
                     }
                 }
@@ -173,11 +194,11 @@ where
     /// Notes where a search comes to, if it was not there.
     fn come(&mut self, side: Side, from: usize) {
         let seen = match side {
-            Side::Wanted(value) => &mut self.wanted[value],
-            Side::Made(value) => &mut self.made[value],
+            Side::Wanted(value) => &mut self.marks.wanted[value],
+            Side::Made(value) => &mut self.marks.made[value],
         };
-        if *seen != self.search {
-            *seen = self.search;
+        if *seen != self.marks.search {
+            *seen = self.marks.search;
             self.steps.push((side, from));
         }
     }
@@ -191,14 +212,21 @@ where
             at = from;
         }
         way.reverse();
+        let Marks { taken, wants, on_ways, .. } = &mut *self.marks;
         if let Some(&Side::Wanted(first)) = way.first() {
-            self.wants[first] = None;
+            wants[first] = None.into();
         }
         for pair in way.windows(2) {
             match *pair {
-                [Side::Wanted(value), Side::Made(same)] if value == same => self.taken[value] = true,
-                [Side::Made(value), Side::Wanted(same)] if value == same => self.taken[value] = false,
-                [Side::Made(value), Side::Wanted(operand)] => self.wants[operand] = Some(value),
+                [Side::Wanted(value), Side::Made(same)] if value == same => {
+                    on_ways.push(value);
+                    taken[value] = true;
+                }
+                [Side::Made(value), Side::Wanted(same)] if value == same => taken[value] = false,
+                [Side::Made(value), Side::Wanted(operand)] => {
+                    on_ways.push(operand);
+                    wants[operand] = value.into();
+                }
                 _ => {}
             }
         }

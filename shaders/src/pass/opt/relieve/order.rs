@@ -313,8 +313,7 @@ impl<'a> Order<'a> {
     }
 
     fn make_again(&mut self, value: Value) {
-        let data = self.shader.insts[self.shader.values[value].inst].clone();
-        let copy = self.shader.copy_inst(&data, data.args.clone());
+        let copy = self.shader.repeat_inst(self.shader.values[value].inst);
         let result = self.shader.insts[copy].results[0];
         for user in self.users.remove(&value).unwrap_or_default() {
             for arg in self.shader.insts[user].args.iter_mut().filter(|arg| **arg == value) {
