@@ -75,15 +75,6 @@ struct Users {
     blocks: SmallVec<[Block; 4]>,
 }
 
-impl Users {
-    fn add(&mut self, inst: Inst, block: Block) {
-        self.insts.push(inst);
-        if !self.blocks.contains(&block) {
-            self.blocks.push(block);
-        }
-    }
-}
-
 impl Places {
     /// In a shader.
     fn of(shader: &Shader, blocks: &[Block]) -> Places {
@@ -101,8 +92,15 @@ impl Places {
             for &inst in &shader.blocks[block].insts {
                 if shader.insts[inst].op == Op::Phi {
                     places.fixed.extend(shader.insts[inst].args.iter().copied());
-                } else {
-                    shader.insts[inst].args.iter().for_each(|&arg| places.is_used(shader, arg, inst, block));
+                    continue;
+                }
+                let others = |&&arg: &&Value| places.home[shader.values[arg].inst] != Some(block);
+                for &arg in shader.insts[inst].args.iter().filter(others) {
+                    let users = places.users.entry(arg).or_default();
+                    users.insts.push(inst);
+                    if users.blocks.last() != Some(&block) {
+                        users.blocks.push(block);
+                    }
                 }
             }
         }
@@ -118,11 +116,9 @@ impl Places {
         self.room[inst] = in_registers(shader, inst);
     }
 
-    /// Notes that an instruction uses a value, if that is not of its block.
-    fn is_used(&mut self, shader: &Shader, value: Value, inst: Inst, block: Block) {
-        if self.home[shader.values[value].inst] != Some(block) {
-            self.users.entry(value).or_default().add(inst, block);
-        }
+    /// Where in the order of the shader the block of an instruction comes.
+    fn place(&self, inst: Inst) -> usize {
+        self.home[inst].map_or(usize::MAX, |home| self.order[home])
     }
 
     /// Ends a round.
@@ -218,8 +214,9 @@ impl Places {
         makers: &FxHashMap<Value, InstData>,
         lives: &mut Lives<'_>,
     ) {
-        let users = self.users.remove(&value).unwrap_or_default();
-        for block in users.blocks {
+        let Users { mut insts, blocks } = self.users.remove(&value).unwrap_or_default();
+        insts.sort_by_key(|&inst| self.place(inst));
+        for block in blocks {
             let mut copies = Copies::of(makers);
             let copy = copy(&mut copies, &remake.between, shader, value);
             let copies = copies.insts;
@@ -228,24 +225,29 @@ impl Places {
                 for &arg in &shader.insts[inst].args {
                     self.changes.push((arg, 1));
                     if self.home[shader.values[arg].inst] != Some(block) {
-                        self.is_used(shader, arg, inst, block);
+                        let users = self.users.entry(arg).or_default();
+                        users.insts.push(inst);
+                        if !users.blocks.contains(&block) {
+                            users.blocks.push(block);
+                        }
                         self.added.push(arg);
                         lives.use_in(arg, block);
                     }
                 }
             }
-            let here: SmallVec<[Inst; 4]> =
-                users.insts.iter().copied().filter(|&inst| self.home[inst] == Some(block)).collect();
-            for &user in &here {
+            let first = insts.partition_point(|&inst| self.place(inst) < self.order[block]);
+            let end = insts.partition_point(|&inst| self.place(inst) <= self.order[block]);
+            let here = &insts[first..end];
+            for &user in here {
                 for arg in shader.insts[user].args.iter_mut().filter(|arg| **arg == value) {
                     *arg = copy;
                     self.changes.extend([(value, -1), (copy, 1)]);
                 }
                 self.room[user] = in_registers(shader, user);
             }
-            let insts = &mut shader.blocks[block].insts;
-            let first = insts.iter().position(|inst| here.contains(inst)).unwrap_or(insts.len());
-            insts.splice(first..first, copies);
+            let all = &mut shader.blocks[block].insts;
+            let first = all.iter().position(|inst| here.contains(inst)).unwrap_or(all.len());
+            all.splice(first..first, copies);
         }
         lives.keep_at_home(value);
     }
