@@ -111,6 +111,50 @@ mod tests {
         }
     }
 
+    /// Steps of sharing factors among `size` products of unit vectors, each of which waits for the one before.
+    fn factoring(size: u32) -> u64 {
+        let mut shader = Shader::new(Stage::Fragment);
+        let entry = shader.entry().expect("a new shader has a block");
+        let b = &mut Builder::new(&mut shader, entry);
+        let interpolation = Interpolation::Smooth;
+        let mut sum = b.op(Op::LoadInput { location: 0, component: 0, interpolation }, &[]);
+        for _ in 0..size {
+            let other = b.op(Op::LoadPush(0), &[]);
+            let square = b.op(Op::FMul, &[sum, other]);
+            let scale = b.op(Op::FInverseLength, &[square]);
+            let terms = [0, 1, 2].map(|n| {
+                let [part, weight] = [1 + 2 * n, 2 + 2 * n].map(|n| b.op(Op::LoadPush(n), &[]));
+                let component = b.op(Op::FMul, &[part, scale]);
+                b.op(Op::FMul, &[component, weight])
+            });
+            let [x, y, z] = terms;
+            let xy = b.op(Op::FAdd, &[x, y]);
+            sum = b.op(Op::FAdd, &[xy, z]);
+        }
+        b.store_output(Output::User { location: 0, component: 0 }, sum);
+        let products = |shader: &Shader| {
+            let insts = shader.insts_in_order().into_iter();
+            insts.filter(|&inst| shader.insts[inst].op.is(Op::FMul)).count()
+        };
+        let before = products(&shader);
+        STEPS.with(|counter| counter.set(0));
+        pass::factor(&mut shader);
+        let steps = STEPS.with(std::cell::Cell::get);
+        assert_eq!(
+            products(&shader),
+            before - 2 * size as usize,
+            "each is scaled once, not in its components"
+        );
+        steps
+    }
+
+    #[test]
+    fn unit_vectors_take_linear_work() {
+        let (half, full) = (factoring(200), factoring(400));
+        assert!(half >= 200, "{half} steps for 200 vectors do not look at them");
+        assert!(full < half * 5 / 2, "{half} steps for 200 vectors, {full} for 400");
+    }
+
     /// Steps of value numbering over `size` ifs whose arms all compute the same.
     fn numbering(size: u32) -> u64 {
         let mut shader = Shader::new(Stage::Fragment);

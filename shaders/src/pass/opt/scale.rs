@@ -4,13 +4,16 @@
 //! `dot(normalize(v), w)` takes one multiplication by the inverse length instead of three. Every term of such a sum is
 //! rounded as often as before, and no term is larger than the vector's length times the other factor.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 
+use cranelift_entity::SecondaryMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{Inst, Op, Shader, Value};
 use crate::pass::analysis::uses::Uses;
 use crate::pass::rewrite::{Action, rewrite};
+use crate::work;
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
@@ -21,28 +24,49 @@ pub fn run(shader: &mut Shader) -> bool {
     if scales.is_empty() {
         return false;
     }
-    let uses = Uses::of(shader, &insts);
-    // What is computed in front of a loop stays there.
-    for block in shader.blocks_in_order() {
-        let insts = &shader.blocks[block].insts;
-        let here: FxHashSet<Inst> = insts.iter().copied().collect();
-        let of = |&scale: &Value| {
-            Group::of(shader, &uses, insts, scale).filter(|group| group.is_in(shader, &here))
-        };
-        if let Some(group) = scales.iter().find_map(of) {
-            group.apply(shader);
-            return true;
+    work::count(insts.len());
+    let (uses, places) = (Uses::of(shader, &insts), places(shader));
+    let mut groups: Vec<Group> =
+        scales.into_iter().filter_map(|scale| Group::of(shader, &uses, &places, scale)).collect();
+    groups.sort_by_key(|group| group.block);
+    // A product of two unit vectors is scaled by one of them, and by the other the next time.
+    let mut taken: FxHashSet<Value> = FxHashSet::default();
+    groups.retain(|group| {
+        let values = || group.components.iter().chain(&group.products);
+        let is_free = values().all(|value| !taken.contains(value));
+        if is_free {
+            taken.extend(values());
         }
+        is_free
+    });
+    if groups.is_empty() {
+        return false;
     }
-    false
+    apply(shader, &groups);
+    true
+}
+
+/// Where an instruction stands: in which block of the shader, and in which place of it.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    block: u32,
+    at: u32,
+}
+
+fn places(shader: &Shader) -> SecondaryMap<Inst, Place> {
+    let mut places = shader.per_inst();
+    for (&of, block) in shader.blocks_in_order().iter().zip(0..) {
+        shader.blocks[of].insts.iter().zip(0..).for_each(|(&inst, at)| places[inst] = Place { block, at });
+    }
+    places
 }
 
 /// Products of a vector's components, and the sums of such products, that are to be scaled at last.
 struct Group {
     scale: Value,
-    /// The components, with what they are without the scale.
-    components: FxHashMap<Value, Value>,
-    /// The products.
+    /// The block of all components and products: what is computed in front of a loop stays there.
+    block: u32,
+    components: FxHashSet<Value>,
     products: FxHashSet<Value>,
     /// Products and sums that are not part of a larger sum.
     roots: FxHashSet<Value>,
@@ -50,58 +74,58 @@ struct Group {
 
 impl Group {
     /// Of an inverse length, if to scale last takes fewer operations.
-    fn of(shader: &Shader, uses: &Uses, insts: &[Inst], scale: Value) -> Option<Group> {
+    fn of(shader: &Shader, uses: &Uses, places: &SecondaryMap<Inst, Place>, scale: Value) -> Option<Group> {
+        let block = places[*uses.of_value(scale).first()?].block;
         let mut group = Group {
             scale,
-            components: FxHashMap::default(),
+            block,
+            components: FxHashSet::default(),
             products: FxHashSet::default(),
             roots: FxHashSet::default(),
         };
+        let is_here = |inst: Inst| places[inst].block == block;
         for &inst in uses.of_value(scale) {
-            let (component, other) = factor(shader, inst, scale)?;
-            group.components.insert(component, other);
+            let (component, _) = factor(shader, inst, scale).filter(|_| is_here(inst))?;
+            group.components.insert(component);
         }
-        for &component in group.components.keys() {
+        for &component in &group.components {
             for &inst in uses.of_value(component) {
-                let (product, other) = factor(shader, inst, component)?;
-                if other == scale || group.components.contains_key(&other) {
+                let (product, other) = factor(shader, inst, component).filter(|_| is_here(inst))?;
+                if other == scale || group.components.contains(&other) {
                     return None;
                 }
                 group.products.insert(product);
             }
         }
-        let cost = group.find_roots(shader, uses, insts);
+        let cost = group.find_roots(shader, uses, places);
         (cost < group.components.len()).then_some(group)
-    }
-
-    /// Whether all its components and products are made by instructions of a set.
-    fn is_in(&self, shader: &Shader, insts: &FxHashSet<Inst>) -> bool {
-        let made_here = |value: Value| insts.contains(&shader.values[value].inst);
-        self.components.keys().copied().all(made_here) && self.products.iter().copied().all(made_here)
     }
 
     /// Finds the sums, and counts the multiplications by the scale: one for each sum, one for all products with
     /// the same other factor.
-    fn find_roots(&mut self, shader: &Shader, uses: &Uses, insts: &[Inst]) -> usize {
+    fn find_roots(&mut self, shader: &Shader, uses: &Uses, places: &SecondaryMap<Inst, Place>) -> usize {
+        let makers = self.products.iter().map(|&product| shader.values[product].inst);
+        let mut open: BTreeSet<(Place, Inst)> = makers.map(|inst| (places[inst], inst)).collect();
+        while let Some((_, inst)) = open.pop_first() {
+            work::count(1);
+            let data = &shader.insts[inst];
+            let joins = |arg: &Value| self.roots.contains(arg) && uses.is_single(*arg);
+            let result = data.results[0];
+            if !self.products.contains(&result) {
+                if !data.args.iter().all(joins) {
+                    continue;
+                }
+                data.args.iter().for_each(|arg| {
+                    self.roots.remove(arg);
+                });
+            }
+            self.roots.insert(result);
+            let users = uses.of_value(result).iter().copied();
+            let sums = users.filter(|&user| places[user].block == self.block && is_sum(shader, user));
+            open.extend(sums.map(|user| (places[user], user)));
+        }
         let mut sums = 0;
         let mut factors: Vec<Value> = Vec::new();
-        for &inst in insts {
-            let data = &shader.insts[inst];
-            let Some(&result) = data.results.first() else { continue };
-            let joins = |arg: &Value| self.roots.contains(arg) && uses.is_single(*arg);
-            match data.op {
-                Op::FMul if self.products.contains(&result) => {
-                    self.roots.insert(result);
-                }
-                Op::FAdd | Op::FSub if !data.exact && data.args.iter().all(joins) => {
-                    data.args.iter().for_each(|arg| {
-                        self.roots.remove(arg);
-                    });
-                    self.roots.insert(result);
-                }
-                _ => {}
-            }
-        }
         for &root in &self.roots {
             if self.products.contains(&root) {
                 factors.push(self.other_factor(shader.args(root)));
@@ -116,31 +140,42 @@ impl Group {
 
     /// The factor of a product that is no component.
     fn other_factor(&self, args: &[Value]) -> Value {
-        if self.components.contains_key(&args[0]) { args[1] } else { args[0] }
+        if self.components.contains(&args[0]) { args[1] } else { args[0] }
     }
+}
 
-    fn apply(self, shader: &mut Shader) {
-        let mut scaled: FxHashMap<Value, Value> = FxHashMap::default();
-        let outcome: Result<(), Infallible> = rewrite(shader, |b, data| {
-            let Some(&result) = data.results.first() else { return Ok(Action::Keep) };
-            let is_root = self.roots.contains(&result);
-            if self.products.contains(&result) {
-                let other = self.other_factor(&data.args);
-                let component = if data.args[0] == other { data.args[1] } else { data.args[0] };
-                let mut times_scale = || *scaled.entry(other).or_insert_with(|| b.fmul(other, self.scale));
-                let factor = if is_root { times_scale() } else { other };
-                return Ok(Action::with(b.fmul(self.components[&component], factor)));
-            }
-            if !is_root {
-                return Ok(Action::Keep);
-            }
-            let sum = b.op(data.op, &data.args);
-            Ok(Action::with(b.fmul(sum, self.scale)))
-        });
-        match outcome {
-            Ok(()) => {}
-            Err(never) => match never {},
+/// Scales what groups have at last. No product of one is a component or a product of another.
+fn apply(shader: &mut Shader, groups: &[Group]) {
+    let mut group_of: FxHashMap<Value, &Group> = FxHashMap::default();
+    for group in groups {
+        let values = group.components.iter().chain(&group.products).chain(&group.roots);
+        group_of.extend(values.map(|&value| (value, group)));
+    }
+    // Components without the scale, and other factors with it.
+    let mut plain: FxHashMap<Value, Value> = FxHashMap::default();
+    let mut scaled: FxHashMap<[Value; 2], Value> = FxHashMap::default();
+    let outcome: Result<(), Infallible> = rewrite(shader, |b, data| {
+        let group = data.results.first().and_then(|&result| Some((result, *group_of.get(&result)?)));
+        let Some((result, group)) = group else { return Ok(Action::Keep) };
+        let scale = group.scale;
+        if group.components.contains(&result) {
+            plain.insert(result, if data.args[0] == scale { data.args[1] } else { data.args[0] });
+            return Ok(Action::Keep);
         }
+        let is_root = group.roots.contains(&result);
+        if group.products.contains(&result) {
+            let other = group.other_factor(&data.args);
+            let component = if data.args[0] == other { data.args[1] } else { data.args[0] };
+            let mut times_scale = || *scaled.entry([other, scale]).or_insert_with(|| b.fmul(other, scale));
+            let factor = if is_root { times_scale() } else { other };
+            return Ok(Action::with(b.fmul(plain[&component], factor)));
+        }
+        let sum = b.op(data.op, &data.args);
+        Ok(Action::with(b.fmul(sum, scale)))
+    });
+    match outcome {
+        Ok(()) => {}
+        Err(never) => match never {},
     }
 }
 
@@ -153,4 +188,10 @@ fn factor(shader: &Shader, inst: Inst, value: Value) -> Option<(Value, Value)> {
         }
         _ => None,
     }
+}
+
+/// Whether an instruction is a sum that need not be rounded as it is written.
+fn is_sum(shader: &Shader, inst: Inst) -> bool {
+    let data = &shader.insts[inst];
+    matches!(data.op, Op::FAdd | Op::FSub) && !data.exact
 }
