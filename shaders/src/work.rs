@@ -22,7 +22,9 @@ mod tests {
     use super::STEPS;
     use crate::backend::{Inputs, compile};
     use crate::binding::Descriptor;
-    use crate::ir::{Builder, ImageDim, Interpolation, Lod, Node, Op, Output, Sample, Shader, Stage, Value};
+    use crate::ir::{
+        Builder, ImageDim, Interpolation, Lod, Node, Op, Output, Sample, Shader, Stage, Type, Value,
+    };
     use crate::pass::{self, lower};
     use crate::state::PipelineState;
 
@@ -183,6 +185,43 @@ mod tests {
         let (half, full) = (numbering(500), numbering(1000));
         assert!(half >= 499, "{half} steps for 500 arms do not compare them");
         assert!(full < half * 5 / 2, "{half} steps for 500 arms, {full} for 1000");
+    }
+
+    /// Steps of finding out what `size` loops, one behind the other, leave to each other.
+    fn loops(size: u32) -> u64 {
+        let mut shader = Shader::new(Stage::Fragment);
+        let entry = shader.entry().expect("a new shader has a block");
+        let interpolation = Interpolation::Smooth;
+        let mut before = entry;
+        let load = Op::LoadInput { location: 0, component: 0, interpolation };
+        let mut sum = Builder::new(&mut shader, entry).op(load, &[]);
+        for _ in 0..size {
+            let [head, then, otherwise, last, behind] =
+                [(); 5].map(|()| shader.blocks.push(Default::default()));
+            let b = &mut Builder::new(&mut shader, head);
+            let phi = b.phi(Type::Word, &[(before, sum)]);
+            let zero = b.float(0.0);
+            let ends = b.op(Op::FLt, &[phi, zero]);
+            let next = Builder::new(&mut shader, last).op(Op::FSub, &[phi, zero]);
+            Builder::new(&mut shader, last).add_phi_arg(phi, last, next);
+            let then = vec![Node::Block(then), Node::Break];
+            let leave = Node::If { cond: ends, then, otherwise: vec![Node::Block(otherwise)] };
+            let body = vec![Node::Block(head), leave, Node::Block(last)];
+            shader.body.extend([Node::Loop(body), Node::Block(behind)]);
+            (before, sum) = (behind, phi);
+        }
+        let b = &mut Builder::new(&mut shader, before);
+        b.store_output(Output::User { location: 0, component: 0 }, sum);
+        STEPS.with(|counter| counter.set(0));
+        pass::lower_control(&mut shader);
+        STEPS.with(std::cell::Cell::get)
+    }
+
+    #[test]
+    fn loops_take_linear_work() {
+        let (half, full) = (loops(200), loops(400));
+        assert!(half >= 200, "{half} steps for 200 loops do not look at them");
+        assert!(full < half * 5 / 2, "{half} steps for 200 loops, {full} for 400");
     }
 
     /// Steps of what is alive where, in a chain of `size` ifs, each in the other arm of the one before.

@@ -47,4 +47,5 @@ pub use memory::{Atomic, Memory, Workgroup};
 pub use op::{Op, Signature};
 pub use shader::{
     BlockData, InstData, Node, Region, Replacements, Shader, ValueData, collect_blocks, for_each_condition,
+    has_loop,
 };

@@ -406,6 +406,15 @@ pub fn for_each_condition(region: &Region, f: &mut impl FnMut(Value)) {
     }
 }
 
+/// Whether there is a loop in a region.
+pub fn has_loop(region: &Region) -> bool {
+    region.iter().any(|node| match node {
+        Node::Loop(_) => true,
+        Node::If { then, otherwise, .. } => has_loop(then) || has_loop(otherwise),
+        _ => false,
+    })
+}
+
 fn replace_conditions(region: &mut Region, map: &Replacements) {
     for node in region {
         match node {

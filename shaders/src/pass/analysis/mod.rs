@@ -3,6 +3,7 @@
 pub mod bounds;
 pub mod live;
 pub mod outputs;
+pub mod outside;
 pub mod range;
 pub mod span;
 pub mod uses;

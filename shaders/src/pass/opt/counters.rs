@@ -3,8 +3,7 @@
 
 use smallvec::SmallVec;
 
-use super::dead_loops::has_loop;
-use crate::ir::{Op, Shader, Stage, Value};
+use crate::ir::{Op, Shader, Stage, Value, has_loop};
 
 /// Iterations that no job lives to see: of the shortest loop they take minutes.
 const FAR: u32 = 1 << 31;

@@ -4,7 +4,7 @@
 
 use cranelift_entity::SecondaryMap;
 
-use crate::ir::{Block, Inst, Node, Region, Shader, collect_blocks};
+use crate::ir::{Block, Inst, Node, Region, Shader, collect_blocks, has_loop};
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
@@ -16,15 +16,6 @@ pub fn run(shader: &mut Shader) -> bool {
     let changed = sweep(&mut body, shader, &places);
     shader.body = body;
     changed
-}
-
-/// Whether there is a loop in a region.
-pub fn has_loop(region: &Region) -> bool {
-    region.iter().any(|node| match node {
-        Node::Loop(_) => true,
-        Node::If { then, otherwise, .. } => has_loop(then) || has_loop(otherwise),
-        _ => false,
-    })
 }
 
 /// Where blocks stand in program order, and where they are looked at from.

@@ -4,14 +4,11 @@
 //! depend on other values stay possible: an iteration then runs under the predicate that no element has left
 //! before, and values that leave the loop are chosen as elements leave.
 
-use cranelift_entity::EntitySet;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use crate::ir::eval::eval;
-use crate::ir::{
-    Block, Inst, Node, Op, Region, Replacements, Shader, Value, collect_blocks, for_each_condition,
-};
+use crate::ir::{Block, Inst, Node, Op, Region, Replacements, Shader, Value, has_loop};
+use crate::pass::analysis::outside::Outside;
 use crate::pass::rewrite::predicate::{Edge, Linear, Map, Stored, is_straight_op};
 
 /// Iterations that a loop may have.
@@ -47,18 +44,15 @@ const MAX_STEPS: usize = 1 << 19;
 
 /// Runs the pass. Returns whether anything changed.
 pub fn run(shader: &mut Shader) -> bool {
-    if shader.single_block().is_some() {
+    if !has_loop(&shader.body) {
         return false;
     }
-    let blocks = shader.blocks_in_order();
+    let size = shader.insts_in_order().len();
+    let outside = Outside::of(shader);
     let mut body = std::mem::take(&mut shader.body);
-    let mut conditions = Vec::new();
-    for_each_condition(&body, &mut |cond| conditions.push(cond));
-    let size: usize = blocks.iter().map(|&block| shader.blocks[block].insts.len()).sum();
     let mut unroll = Unroll {
         shader,
-        blocks,
-        conditions,
+        outside,
         map: Replacements::default(),
         count: 0,
         left: MAX_COPIES_OF_CHOICES,
@@ -74,10 +68,8 @@ pub fn run(shader: &mut Shader) -> bool {
 
 struct Unroll<'a> {
     shader: &'a mut Shader,
-    /// The blocks of the body; the tree is taken apart while the pass runs.
-    blocks: SmallVec<[Block; 8]>,
-    /// The conditions of its ifs.
-    conditions: Vec<Value>,
+    /// Who uses what in the shader as it was: no copies use what a loop makes that was not unrolled before.
+    outside: Outside,
     map: Replacements,
     count: usize,
     /// Copies that a loop of choices may still have.
@@ -198,28 +190,7 @@ impl Unroll<'_> {
 
     /// Values defined in a loop and used outside other than by the phis behind it.
     fn leaving_values(&self, body: &Region, after: Block) -> Vec<Value> {
-        let shader = &*self.shader;
-        let mut inner = Vec::new();
-        collect_blocks(body, &mut inner);
-        let mut inside = EntitySet::<Inst>::new();
-        for &inst in inner.iter().flat_map(|&block| &shader.blocks[block].insts) {
-            inside.insert(inst);
-        }
-        let exit_phis = phis(shader, after);
-        let mut used = self.conditions.clone();
-        for_each_condition(body, &mut |cond| {
-            if let Some(at) = used.iter().position(|&used| used == cond) {
-                used.swap_remove(at);
-            }
-        });
-        for block in self.blocks.iter().filter(|block| !inner.contains(block)) {
-            let insts = shader.blocks[*block].insts.iter().filter(|inst| !exit_phis.contains(inst));
-            used.extend(insts.flat_map(|&inst| &shader.insts[inst].args));
-        }
-        used.retain(|&value| inside.contains(shader.values[value].inst));
-        used.sort_unstable();
-        used.dedup();
-        used
+        self.outside.uses(self.shader, body, &phis(self.shader, after))
     }
 }
 
@@ -273,13 +244,6 @@ fn fits(copies: usize, folded: usize, left: usize) -> bool {
 fn stores_to_arrays(copies: usize, run: &ConstantRun<'_>) -> bool {
     let short = run.size <= MAX_OF_ARRAYS && run.size * LEFT_OF_ARRAYS <= copies;
     short && run.stored * STORES >= run.copies
-}
-
-fn has_loop(region: &Region) -> bool {
-    region.iter().any(|node| match node {
-        Node::If { then, otherwise, .. } => has_loop(then) || has_loop(otherwise),
-        node => matches!(node, Node::Loop(_)),
-    })
 }
 
 /// Instructions of a loop body without inner loops and returns; `None` for other bodies.

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use cranelift_entity::EntitySet;
 
 use super::head::Head;
-use crate::ir::{Block, Inst, Node, Op, Output, Region, Shader, Value, collect_blocks, for_each_condition};
+use crate::ir::{Block, Inst, Node, Op, Output, Region, Shader, Value, collect_blocks, has_loop};
+use crate::pass::analysis::outside::Outside;
 
 /// A value that is used behind its loop.
 #[derive(Clone, Copy)]
@@ -48,21 +49,30 @@ pub fn first_block(body: &Region) -> Block {
     }
 }
 
-/// Facts of each loop of a region, by its first block.
-pub fn collect_facts(shader: &Shader, region: &Region, all: &mut BTreeMap<Block, Facts>) {
+/// Facts of each loop of a shader, by its first block.
+pub fn collect_facts(shader: &Shader) -> BTreeMap<Block, Facts> {
+    let mut all = BTreeMap::new();
+    if !has_loop(&shader.body) {
+        return all;
+    }
+    collect(shader, &Outside::of(shader), &shader.body, &mut all);
+    all
+}
+
+fn collect(shader: &Shader, outside: &Outside, region: &Region, all: &mut BTreeMap<Block, Facts>) {
     for (index, node) in region.iter().enumerate() {
         match node {
             Node::If { then, otherwise, .. } => {
-                collect_facts(shader, then, all);
-                collect_facts(shader, otherwise, all);
+                collect(shader, outside, then, all);
+                collect(shader, outside, otherwise, all);
             }
             Node::Loop(body) => {
                 let behind = match region.get(index + 1) {
                     Some(&Node::Block(block)) => Some(block),
                     _ => None,
                 };
-                all.insert(first_block(body), loop_facts(shader, body, behind));
-                collect_facts(shader, body, all);
+                all.insert(first_block(body), loop_facts(shader, outside, body, behind));
+                collect(shader, outside, body, all);
             }
             _ => {}
         }
@@ -73,7 +83,7 @@ fn phis(shader: &Shader, block: Block) -> impl Iterator<Item = Inst> {
     shader.blocks[block].insts.iter().copied().filter(|&inst| shader.insts[inst].op.is(Op::Phi))
 }
 
-fn loop_facts(shader: &Shader, body: &Region, behind: Option<Block>) -> Facts {
+fn loop_facts(shader: &Shader, outside: &Outside, body: &Region, behind: Option<Block>) -> Facts {
     let mut blocks = Vec::new();
     collect_blocks(body, &mut blocks);
     let mut facts = Facts::default();
@@ -83,15 +93,10 @@ fn loop_facts(shader: &Shader, body: &Region, behind: Option<Block>) -> Facts {
     facts.header = phis(shader, first_block(body)).collect();
     facts.head = Head::of(shader, body);
     let exit_phis: Vec<Inst> = behind.into_iter().flat_map(|block| phis(shader, block)).collect();
-    let mut defined: EntitySet<Value> = EntitySet::new();
     for &block in &blocks {
         facts.size += shader.blocks[block].insts.len();
         for &inst in &shader.blocks[block].insts {
-            let data = &shader.insts[inst];
-            data.results.iter().for_each(|&result| {
-                defined.insert(result);
-            });
-            match data.op {
+            match shader.insts[inst].op {
                 Op::StoreOutput(output) => {
                     facts.stores.insert(output);
                 }
@@ -102,22 +107,7 @@ fn loop_facts(shader: &Shader, body: &Region, behind: Option<Block>) -> Facts {
     }
     leaves(body, &mut facts);
     facts.leavers = exit_phis.iter().map(|&inst| Leaver::Phi(inst)).collect();
-    let mut used: BTreeSet<Value> = BTreeSet::new();
-    for block in shader.blocks_in_order().into_iter().filter(|&block| !facts.inside.contains(block)) {
-        for &inst in shader.blocks[block].insts.iter().filter(|inst| !exit_phis.contains(inst)) {
-            used.extend(shader.insts[inst].args.iter().copied().filter(|&arg| defined.contains(arg)));
-        }
-    }
-    let mut inner_conditions = BTreeMap::new();
-    for_each_condition(body, &mut |cond| *inner_conditions.entry(cond).or_insert(0) += 1);
-    let mut all_conditions = BTreeMap::new();
-    for_each_condition(&shader.body, &mut |cond| *all_conditions.entry(cond).or_insert(0) += 1);
-    used.extend(
-        all_conditions
-            .into_iter()
-            .filter(|(cond, count)| defined.contains(*cond) && inner_conditions.get(cond) != Some(count))
-            .map(|(cond, _)| cond),
-    );
+    let used = outside.uses(shader, body, &exit_phis);
     facts.leavers.extend(used.into_iter().map(Leaver::Value));
     find_keepers(shader, &mut facts);
     facts

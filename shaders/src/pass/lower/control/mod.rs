@@ -29,8 +29,7 @@ pub fn run(shader: &mut Shader) {
     if shader.single_block().is_some() {
         return;
     }
-    let mut facts = BTreeMap::new();
-    collect_facts(shader, &shader.body, &mut facts);
+    let facts = collect_facts(shader);
     if facts.is_empty() {
         lower(shader, facts);
         return;
@@ -40,8 +39,7 @@ pub fn run(shader: &mut Shader) {
     let dear = turns::settle(shader, entry, &loops);
     if !dear.is_empty() {
         *shader = before;
-        let mut facts = BTreeMap::new();
-        collect_facts(shader, &shader.body, &mut facts);
+        let mut facts = collect_facts(shader);
         for (_, facts) in facts.iter_mut().filter(|(first, _)| dear.contains(**first)) {
             facts.head = Head::default();
         }
