@@ -149,7 +149,7 @@ pub fn listing(function: Function, engine: Engine) -> Result<String, Problem> {
     let isa = match engine {
         Engine::Native => native::isa()?,
         #[cfg(feature = "portable")]
-        Engine::Portable => portable::isa()?,
+        Engine::Portable => portable::isa(function.dfg.num_insts())?,
     };
     let mut compilation = Compilation::for_function(function);
     compilation.set_disasm(true);

@@ -11,12 +11,16 @@ use crate::machine::Machine;
 #[derive(Debug)]
 pub struct Code(vc4_jit::Code);
 
+/// Shaders are simplified in the IR. What Cranelift would do beyond it lets values of straight code live so long that giving
+/// registers takes quadratic time: seconds for some thousand instructions, whose code is no faster then.
+const EFFORT: Effort = Effort::Quick;
+
 /// This machine's back end.
 ///
 /// # Errors
 /// Why there is none.
 pub fn isa() -> Result<&'static dyn TargetIsa, Problem> {
-    vc4_jit::isa(Effort::Thorough)
+    vc4_jit::isa(EFFORT)
 }
 
 /// What the generation of code has to know of this machine.
@@ -37,7 +41,7 @@ impl Code {
     /// # Errors
     /// What the compiler or the host's memory says.
     pub fn new(function: Function) -> Result<Code, Problem> {
-        vc4_jit::Code::new(function, Effort::Thorough).map(Code)
+        vc4_jit::Code::new(function, EFFORT).map(Code)
     }
 
     /// The function. It may be called for as long as this is there.

@@ -30,19 +30,25 @@ pub struct Code {
     bytes: Box<[u8]>,
 }
 
-fn build_isa() -> Result<Arc<dyn TargetIsa>, Problem> {
+/// Instructions of a function up to which it is simplified: an interpreter takes its time for each that is left. That of longer
+/// ones would take registers in quadratic time, as for machine code.
+const MOST_SIMPLIFIED: usize = 4096;
+
+fn build_isa(effort: Effort) -> Result<Arc<dyn TargetIsa>, Problem> {
     let name = if cfg!(target_pointer_width = "64") { "pulley64" } else { "pulley32" };
     let builder = isa::lookup_by_name(name).map_err(|error| error.to_string())?;
-    builder.finish(flags(Effort::Thorough)?).map_err(|error| error.to_string())
+    builder.finish(flags(effort)?).map_err(|error| error.to_string())
 }
 
-/// Pulley's back end.
+/// Pulley's back end, for a function of so many instructions.
 ///
 /// # Errors
 /// Why there is none.
-pub fn isa() -> Result<&'static dyn TargetIsa, Problem> {
-    static ISA: OnceLock<Result<Arc<dyn TargetIsa>, Problem>> = OnceLock::new();
-    ISA.get_or_init(build_isa).as_ref().map(|isa| &**isa).map_err(Clone::clone)
+pub fn isa(instructions: usize) -> Result<&'static dyn TargetIsa, Problem> {
+    static ISAS: [OnceLock<Result<Arc<dyn TargetIsa>, Problem>>; 2] = [const { OnceLock::new() }; 2];
+    let effort = if instructions > MOST_SIMPLIFIED { Effort::Quick } else { Effort::Thorough };
+    let isa = ISAS[effort as usize].get_or_init(|| build_isa(effort));
+    isa.as_ref().map(|isa| &**isa).map_err(Clone::clone)
 }
 
 /// What the generation of code has to know of Pulley.
@@ -50,7 +56,7 @@ pub fn isa() -> Result<&'static dyn TargetIsa, Problem> {
 /// # Errors
 /// Why there is no code for it.
 pub fn machine() -> Result<Machine, Problem> {
-    let isa = isa()?;
+    let isa = isa(0)?;
     let address = if isa.pointer_bits() == 64 { types::I64 } else { types::I32 };
     Ok(Machine { convention: isa.default_call_conv(), address, rounds: true, interpreted: true })
 }
@@ -61,8 +67,9 @@ impl Code {
     /// # Errors
     /// What the compiler says.
     pub fn new(function: Function) -> Result<Code, Problem> {
+        let isa = isa(function.dfg.num_insts())?;
         let mut compilation = Compilation::for_function(function);
-        compile(&mut compilation, isa()?)?;
+        compile(&mut compilation, isa)?;
         let names = compilation.func.params.user_named_funcs().clone();
         let compiled = compilation.compiled_code().ok_or("the compiler made nothing")?;
         let mut bytes = compiled.code_buffer().to_vec();
