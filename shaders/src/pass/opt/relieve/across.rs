@@ -5,14 +5,16 @@ use std::cmp::Reverse;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::cut;
 use super::remake::{Copies, is_movable, takes_room};
-use super::{LONGEST, cut};
 use crate::ir::{Block, Inst, InstData, Shader, Value, for_each_condition};
 use crate::pass::analysis::live::{Live, Lives, Path};
 use crate::pass::opt::dce;
 
 /// Instructions that all rounds together may look at, each of which makes again what is alive behind one block.
 const MOST_LOOKS: usize = 1 << 19;
+/// Instructions of a shader that is of no use any more.
+pub const LONGEST: usize = 65_536;
 
 /// Whether no more than `limit` values have to be kept behind blocks, whatever is made again where: of those that cannot be made
 /// again behind any block, of all behind the block behind which most are alive. To look for what those of all blocks can be made

@@ -25,6 +25,7 @@ use rustc_hash::FxHashMap;
 use crate::ir::{Block, Shader};
 use crate::pass::analysis::live::Live;
 use crate::pass::opt::unpack;
+use across::LONGEST;
 use order::{Order, Places, Plan, Preference, Room};
 
 /// Values alive in an order of the IR up to which code may fit: some of them are read where they come from.
@@ -68,9 +69,6 @@ pub const EFFORTS: [Effort; 3] = [
         is_last: true,
     },
 ];
-
-/// Instructions of a shader that is of no use any more.
-const LONGEST: usize = 65_536;
 
 const FIRST: Effort = Effort {
     longest: LONGEST,
