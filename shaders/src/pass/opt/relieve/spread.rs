@@ -47,6 +47,7 @@ pub fn run(shader: &mut Shader, most: usize) {
             places.spread(shader, *value, remake, &makers, &mut lives);
         }
         places.settle();
+        debug_assert!(lives.registers(shader).eq(Lives::along(shader, &path).registers(shader)));
     }
 }
 
